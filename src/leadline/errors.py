@@ -1,0 +1,119 @@
+"""Every error that Leadline raises, as one tree; each class knows its exit code.
+
+LeadlineError                     exit 1, never raised itself
+├── UsageError                    exit 2, the call is wrong: an option, a name, an argument
+│   ├── UnknownNameError          exit 2, a name that is not known, with the nearest one
+│   └── MissingExtraError         exit 2, an optional part is not installed
+├── InputError                    exit 2, a file or table cannot be read or is wrong
+│   └── RowsError                 exit 2, rows are wrong: all counted, the first ten shown
+├── NotComparableError            exit 4, there is nothing that could be scored or compared
+└── TooManyErrorsError            exit 5, more failed rows than allowed
+"""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+SHOWN_ROWS = 10
+"""How many wrong rows an error message shows; all of them are counted."""
+
+
+class LeadlineError(Exception):
+    """The root of the tree: catch it to catch every error of this package."""
+
+    exit_code = 1
+
+
+class UsageError(LeadlineError):
+    """The call itself is wrong: an option, a name or an argument."""
+
+    exit_code = 2
+
+
+class UnknownNameError(UsageError):
+    """A name that is not known; the message offers the nearest known ones.
+
+    >>> str(UnknownNameError("measure", "nDGC", ["nDCG", "DCG", "RR"]))
+    "unknown measure 'nDGC': did you mean nDCG or DCG?"
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = "") -> None:
+        names = sorted(set(known))
+        by_lower = {n.lower(): n for n in names}
+        near = [by_lower[n] for n in difflib.get_close_matches(name.lower(), by_lower, n=2, cutoff=0.6)]
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+        super().__init__(f"unknown {kind} {printable(name)!r}: {hint}{' ' + advice if advice else ''}")
+
+
+class MissingExtraError(UsageError):
+    """An optional part is not installed; the message is the exact install command."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f'{feature} needs an optional part: pip install "leadline[{extra}]"')
+
+
+class InputError(LeadlineError):
+    """A file or a table that cannot be read, or says something that cannot be meant."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class RowFault:
+    """One wrong row: where it stands (line and column count from 1), what was found, what was expected."""
+
+    line: int
+    column: int | None
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        """The fault in one line, with control characters made visible."""
+        place = f"line {self.line}" + (f", column {self.column}" if self.column is not None else "")
+        found = printable(self.found)
+        return f"{place}: found {(found if len(found) <= 80 else found[:77] + '...')!r}, {self.expected}"
+
+
+class RowsError(InputError):
+    """Rows of one file are wrong. All are counted; the first ten are shown.
+
+    Parameters
+    ----------
+    source: the file's name as the user gave it.
+    faults: the first faults, in the order of the file (at most `SHOWN_ROWS` are shown).
+    total: how many rows are wrong in all.
+    advice: what to do about it, one sentence.
+    """
+
+    def __init__(self, source: str, faults: Sequence[RowFault], total: int, advice: str = "") -> None:
+        self.source, self.faults, self.total = source, tuple(faults), total
+        shown = self.faults[:SHOWN_ROWS]
+        if total == 1:
+            text = f"{printable(source)}: {shown[0]}"
+        else:
+            more = f"\n  and {total - len(shown)} more" if total > len(shown) else ""
+            text = f"{printable(source)}: {total} wrong rows\n  " + "\n  ".join(map(str, shown)) + more
+        super().__init__(text + (f"\n  {advice}" if advice else ""))
+
+
+class NotComparableError(LeadlineError):
+    """Nothing in common that could be scored or compared."""
+
+    exit_code = 4
+
+
+class TooManyErrorsError(LeadlineError):
+    """More rows failed than the caller allows."""
+
+    exit_code = 5
+
+
+def printable(text: str) -> str:
+    r"""The text with control and escape characters made visible, safe to print to a terminal.
+
+    >>> printable("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
