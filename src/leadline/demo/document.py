@@ -22,7 +22,9 @@ class Document:
     module: str
 
 
-def make_document(name: str, signature: str, docstring: str | None, kind: str, module: str) -> Document | None:
+def make_document(
+    name: str, signature: str, docstring: str | None, kind: str, module: str
+) -> Document | None:
     """Build a document, or return None where there is no docstring to search.
 
     `signature` is the part after the name, such as `(a, b=None)`, or empty. The docstring is dedented.
@@ -33,4 +35,6 @@ def make_document(name: str, signature: str, docstring: str | None, kind: str, m
     cleaned = inspect.cleandoc(docstring).strip() if docstring else ""
     if not cleaned:
         return None
-    return Document(id=name, text=f"{name}{signature}\n\n{cleaned}", kind=kind, module=module)
+    # A docstring may hold half of a surrogate pair as an example, which no UTF-8 file can.
+    text = f"{name}{signature}\n\n{cleaned}".encode("utf-8", "replace").decode("utf-8")
+    return Document(id=name, text=text, kind=kind, module=module)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import types
+import warnings
 from collections.abc import Iterator
 
 from leadline.demo.document import Document, make_document
@@ -15,7 +17,7 @@ NATIVE_MODULES: dict[str, tuple[str, ...]] = {
     "array": (),
     "atexit": (),
     "binascii": (),
-    "builtins": (),
+    "builtins": ("io", "_io"),  # for open
     "bz2": ("_bz2",),
     "cmath": (),
     "codecs": ("_codecs",),
@@ -68,6 +70,9 @@ NATIVE_MODULES: dict[str, tuple[str, ...]] = {
 _METHOD_TYPES = (types.MethodDescriptorType, types.ClassMethodDescriptorType, classmethod, staticmethod)
 _PROPERTY_TYPES = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
+# The first argument of functions and class methods, which no caller writes.
+_IMPLIED_ARGUMENT = re.compile(r"\$(module|type)(, /)?(, )?")
+
 
 def native_documents() -> list[Document]:
     """Import the modules of the fixed list and describe their classes, functions and members written in C.
@@ -81,8 +86,10 @@ def native_documents() -> list[Document]:
             module = importlib.import_module(name)
         except ImportError:
             continue
-        for document in _module_documents(module, name, (name, *private)):
-            found.setdefault(document.id, document)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # looking at a deprecated name is no use of it
+            for document in _module_documents(module, name, (name, *private)):
+                found.setdefault(document.id, document)
     return sorted(found.values(), key=lambda document: document.id)
 
 
@@ -94,8 +101,13 @@ def _module_documents(module: types.ModuleType, name: str, origins: tuple[str, .
     prefix = "" if name == "builtins" else f"{name}."
     for attribute in sorted(vars(module)):
         value = getattr(module, attribute)
+        if attribute.endswith("hook"):  # a program may have put in its own; Python keeps the first one here
+            value = getattr(module, f"__{attribute}__", value)
         if attribute.startswith("_") or getattr(value, "__module__", None) not in origins:
             continue
+        real_name = getattr(value, "__name__", attribute)
+        if real_name != attribute and vars(module).get(real_name) is value:
+            continue  # an alias kept for old programs, such as IOError for OSError
         if inspect.isclass(value):
             yield from _class_documents(value, f"{prefix}{attribute}", name)
         elif inspect.isbuiltin(value):
@@ -123,7 +135,9 @@ def _class_documents(value: type, name: str, module: str) -> Iterator[Document]:
                 yield from _member_document(bound, member.__doc__, f"{name}.{attribute}", "method", module)
 
 
-def _member_document(value: object, docstring: object, name: str, kind: str, module: str) -> Iterator[Document]:
+def _member_document(
+    value: object, docstring: object, name: str, kind: str, module: str
+) -> Iterator[Document]:
     """Yield the document of one object where it has a docstring."""
     if isinstance(docstring, str):
         document = make_document(name, _signature(value), docstring, kind, module)
@@ -132,10 +146,15 @@ def _member_document(value: object, docstring: object, name: str, kind: str, mod
 
 
 def _signature(value: object) -> str:
-    """Return a callable's signature as text, or nothing where C code does not tell it."""
-    if not callable(value):
+    """Return a callable's signature as its C code tells it, or nothing where it does not.
+
+    `inspect.signature` would evaluate the default values, which fails for some and gives others that hold
+    memory addresses, different on every run.
+
+    >>> _signature(dict.get)
+    '(self, key, default=None)'
+    """
+    text = getattr(value, "__text_signature__", None)
+    if not isinstance(text, str):
         return ""
-    try:
-        return str(inspect.signature(value)).replace(", /", "")
-    except (TypeError, ValueError):
-        return ""
+    return _IMPLIED_ARGUMENT.sub("", text).replace("$", "").replace(", /", "")

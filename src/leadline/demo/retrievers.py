@@ -27,11 +27,12 @@ _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 # Words that carry no meaning in a question. Python's own short words (`in`, `not`, `with`) are among them:
 # as search terms they match nearly every docstring.
-_STOP_WORDS = frozenset(
-    """a an and are as at be but by can do does for from get has have how i if in into is it its me my no not
-    of on one or should so such that the their then there these they this to use using was what when where
-    which will with without you your""".split()
+_STOP_WORD_TEXT = (
+    "a an and are as at be but by can do does for from get has have how i if in into is it its me my"
+    " no not of on one or should so such that the their then there these they this to use using was"
+    " what when where which will with without you your"
 )
+_STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
 # An embedding is a mean over the words of a text, so the long tail of a long docstring only blurs it.
 _DENSE_CHARACTERS = 600
@@ -80,7 +81,9 @@ def tokenize(text: str) -> list[str]:
     return terms
 
 
-def search_bm25(documents: Sequence[Document], queries: Mapping[str, str], depth: int = 100) -> dict[str, Ranking]:
+def search_bm25(
+    documents: Sequence[Document], queries: Mapping[str, str], depth: int = 100
+) -> dict[str, Ranking]:
     """Rank by BM25 (Lucene's form, k1 = 1.5, b = 0.75) over the terms of `tokenize`; see `search`."""
     with _quiet_logging():
         try:
@@ -99,7 +102,9 @@ def search_bm25(documents: Sequence[Document], queries: Mapping[str, str], depth
     return rankings
 
 
-def search_dense(documents: Sequence[Document], queries: Mapping[str, str], depth: int = 100) -> dict[str, Ranking]:
+def search_dense(
+    documents: Sequence[Document], queries: Mapping[str, str], depth: int = 100
+) -> dict[str, Ranking]:
     """Rank by the cosine between static word embeddings averaged over each text; see `search`.
 
     The weights come with the library's wheel. Nothing is ever downloaded.
@@ -179,7 +184,8 @@ def _embed(model: Any, texts: list[str]) -> np.ndarray[Any, Any]:
         rows = order[start : start + _DENSE_BATCH]
         vectors[rows] = model.embed([texts[row] for row in rows])
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0.0)
+    unit: np.ndarray[Any, Any] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0.0)
+    return unit
 
 
 @contextmanager

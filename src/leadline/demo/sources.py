@@ -33,9 +33,12 @@ LEFT_OUT = frozenset(
 
 _TEST_FOLDERS = frozenset({"test", "tests", "idle_test", "__pycache__"})
 
-# Python users know these modules by another name. The first one listed gives the docstring of the public
-# module where that has no source file of its own (os.path).
+# Python users know these modules by another name; which of them exist depends on the Python version. The
+# first one listed gives the docstring of a public module that has no source file of its own (os.path).
 _PUBLIC_HOME = {
+    "_collections_abc": "collections.abc",
+    "_pydatetime": "datetime",
+    "_pydecimal": "decimal",
     "posixpath": "os.path",
     "genericpath": "os.path",
     "concurrent.futures.thread": "concurrent.futures",
@@ -83,14 +86,18 @@ def source_documents(root: Path | None = None) -> list[Document]:
     library = _Library(folder, _public_paths(folder))
     homes = _reexported_names(library)
     # Modules known by another name come last, so that the documents of the public module win.
-    usual = [name for name in sorted({*library.paths, *(source for source, _ in homes)}) if name not in _PUBLIC_HOME]
+    usual = [
+        name
+        for name in sorted({*library.paths, *(source for source, _ in homes)})
+        if name not in _PUBLIC_HOME
+    ]
     found: dict[str, Document] = {}
     for name in [*usual, *_PUBLIC_HOME]:
         tree = library.tree(name)
         if tree is None:
             continue
-        home = _PUBLIC_HOME.get(name, name) if name in library.paths else None
-        for document in _module_documents(name, tree, home, homes):
+        home = _PUBLIC_HOME.get(name, name if name in library.paths else None)
+        for document in _module_documents(library, name, home, homes):
             found.setdefault(document.id, document)
     return sorted(found.values(), key=lambda document: document.id)
 
@@ -179,7 +186,21 @@ def _reexported_names(library: _Library) -> dict[tuple[str, str], str]:
             if isinstance(node, ast.ImportFrom):
                 for source, name in _taken_names(library, public, tree, node):
                     homes.setdefault((source, name), public)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
+                # `available_timezones = _tzpath.available_timezones`, as zoneinfo does it
+                match node.targets, node.value:
+                    case [ast.Name(id=name)], ast.Attribute(value=ast.Name(id=inner), attr=attribute):
+                        if name == attribute and library.tree(f"{public}.{inner}") is not None:
+                            homes.setdefault((f"{public}.{inner}", name), public)
     return homes
+
+
+def _imported_module(node: ast.ImportFrom, package: str) -> str:
+    """Return the full name of the module that a `from ... import` in `package` reads from."""
+    if not node.level:
+        return node.module or ""
+    parts = package.split(".")
+    return ".".join([*parts[: len(parts) - node.level + 1], *filter(None, [node.module])])
 
 
 def _taken_names(
@@ -191,10 +212,7 @@ def _taken_names(
     outside the package only what is starred or named in `__all__` counts, since the rest is for own use.
     """
     package = public if library.is_package(public) else public.rpartition(".")[0]
-    source = node.module or ""
-    if node.level:
-        parts = package.split(".")
-        source = ".".join([*parts[: len(parts) - node.level + 1], *filter(None, [source])])
+    source = _imported_module(node, package)
     own = bool(package) and source.startswith(package + ".")
     private = source.rpartition(".")[2].startswith("_")
     if source == public or not (private or (own and library.is_package(public))):
@@ -213,20 +231,50 @@ def _taken_names(
 
 
 def _module_documents(
-    name: str, tree: ast.Module, home: str | None, homes: dict[tuple[str, str], str]
+    library: _Library, name: str, home: str | None, homes: dict[tuple[str, str], str]
 ) -> Iterator[Document]:
     """Yield the documents of one source file; `home` is its public name, None for a private module."""
+    tree = library.trees[name]
     if home is not None:
         document = make_document(home, "", ast.get_docstring(tree), "module", home)
         if document is not None:
             yield document
     for node in _public_definitions(tree.body):
         public = homes.get((name, node.name), home)
-        if public is not None:
-            yield from _definition_documents(node, public, public, inside_class=False)
+        if public is None:
+            continue
+        yield from _definition_documents(node, public, public, inside_class=False)
+        if isinstance(node, ast.ClassDef):
+            for base in _hidden_bases(library, name, node, homes):
+                for inner in _public_definitions(base.body):
+                    yield from _definition_documents(
+                        inner, f"{public}.{node.name}", public, inside_class=True
+                    )
 
 
-def _definition_documents(node: _Definition, owner: str, module: str, *, inside_class: bool) -> Iterator[Document]:
+def _hidden_bases(
+    library: _Library, name: str, node: ast.ClassDef, homes: dict[tuple[str, str], str]
+) -> Iterator[ast.ClassDef]:
+    """Yield the bases of a class that come from a private module and that no public module offers.
+
+    Users find the methods of such a base only under the class itself: in Python 3.13 most of `pathlib.Path`.
+    """
+    wanted = {base.id for base in node.bases if isinstance(base, ast.Name)}
+    for statement in _statements(library.trees[name].body):
+        if not isinstance(statement, ast.ImportFrom) or not wanted & {item.name for item in statement.names}:
+            continue
+        source = _imported_module(statement, name.rpartition(".")[0])
+        if not source.rpartition(".")[2].startswith("_"):
+            continue
+        tree = library.tree(source)
+        for inner in _public_definitions(tree.body) if tree is not None else ():
+            if isinstance(inner, ast.ClassDef) and inner.name in wanted and (source, inner.name) not in homes:
+                yield inner
+
+
+def _definition_documents(
+    node: _Definition, owner: str, module: str, *, inside_class: bool
+) -> Iterator[Document]:
     """Yield the document of a function or class and, for a class, those of its public members."""
     name = f"{owner}.{node.name}"
     docstring = ast.get_docstring(node)

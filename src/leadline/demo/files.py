@@ -1,0 +1,214 @@
+"""The demonstration's questions and judgments, and the files that make the collection a test collection."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from leadline.demo.collection import build_documents
+from leadline.demo.document import Document
+from leadline.demo.retrievers import RRF_K, Ranking, fuse, search_bm25, search_dense
+
+COMMAND = "leadline demo"
+"""The command that calls `write_collection`, as the README names it."""
+
+DEPTH = 100
+"""How many documents each retriever returns for a question."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question with its judgments.
+
+    `type` is one of lookup, how-to, comparison, identifier, multi-part; `judgments` maps document ids to
+    grades from 0 (not relevant) to 3 (answers the question by itself).
+    """
+
+    query_id: str
+    text: str
+    type: str
+    judgments: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class WrittenCollection:
+    """What `write_collection` has written.
+
+    `documents`, `questions` and `judgments` are counts (judgments: those in `qrels.txt`); `missing_ids` are
+    judged documents that this Python lacks; `python_version` is the one whose docstrings were read; `paths`
+    are the files, in the order in which they were written.
+    """
+
+    documents: int
+    questions: int
+    judgments: int
+    missing_ids: tuple[str, ...]
+    python_version: str
+    paths: tuple[Path, ...]
+
+
+def questions() -> list[Question]:
+    """Return the twenty-five questions that ship with the package, with their judgments.
+
+    >>> questions()[0].query_id
+    'q01'
+    """
+    return [
+        Question(item["query_id"], item["text"], item["type"], dict(item["judgments"]))
+        for item in _package_data()["questions"]
+    ]
+
+
+def about() -> dict[str, Any]:
+    """Return how the judgments were made.
+
+    Keys: `judges`, `pool`, `reading` (how much of each docstring), `grades` (the meaning of each grade, keyed
+    by the grade as text), `judged_python` (the version whose docstrings were read), `unjudged`.
+    """
+    return dict(_package_data()["about"])
+
+
+def missing_ids(documents: Iterable[Document]) -> list[str]:
+    """Return the judged ids, sorted, that are absent from `documents`.
+
+    Judgments were made on one Python version; another may have renamed a few functions or dropped their
+    docstrings. Such judgments are left out of the files and reported.
+    """
+    present = {document.id for document in documents}
+    return sorted({judged for question in questions() for judged in question.judgments} - present)
+
+
+def write_collection(folder: Path, progress: Callable[[str], None] | None = None) -> WrittenCollection:
+    """Build the collection from this Python, run the three retrievers, and write everything into `folder`.
+
+    The folder is made if need be; files of the same names are replaced, each in one step. `progress` is
+    called with one sentence per step. Takes a few seconds and never uses the network.
+
+    Raises `MissingExtraError` if the libraries of the retrievers are not installed, and `OSError` if a file
+    cannot be written.
+    """
+    tell = progress or (lambda message: None)
+    tell("reading the docstrings of the standard library")
+    documents = build_documents()
+    asked = questions()
+    texts = {question.query_id: question.text for question in asked}
+    tell(f"searching {len(documents)} documents with BM25")
+    bm25 = search_bm25(documents, texts, DEPTH)
+    tell("searching with dense embeddings")
+    dense = search_dense(documents, texts, DEPTH)
+    tell("fusing the two")
+    fusion = fuse([bm25, dense], DEPTH)
+
+    missing = missing_ids(documents)
+    judgments = list(_judgment_lines(asked, frozenset(missing)))
+    contents = {
+        "documents.jsonl": (_json_line({"id": d.id, "text": d.text}) for d in documents),
+        "queries.jsonl": (
+            _json_line({"query_id": q.query_id, "text": q.text, "type": q.type}) for q in asked
+        ),
+        "qrels.txt": iter(judgments),
+        "bm25.run": _run_lines(bm25, "bm25"),
+        "dense.run": _run_lines(dense, "dense"),
+        "fusion.run": _run_lines(fusion, "fusion"),
+        "README.md": iter([_readme(len(documents), len(asked), len(judgments), missing)]),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lines in contents.items():
+        tell(f"writing {name}")
+        _write(folder / name, lines)
+    return WrittenCollection(
+        documents=len(documents),
+        questions=len(asked),
+        judgments=len(judgments),
+        missing_ids=tuple(missing),
+        python_version=platform.python_version(),
+        paths=tuple(folder / name for name in contents),
+    )
+
+
+@cache
+def _package_data() -> dict[str, Any]:
+    """Read the package's `questions.json` once."""
+    text = files("leadline.demo").joinpath("questions.json").read_text(encoding="utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+def _json_line(record: Mapping[str, str]) -> str:
+    """Return one line of a JSON Lines file."""
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _judgment_lines(asked: Iterable[Question], missing: frozenset[str]) -> Iterator[str]:
+    """Yield TREC judgment lines: query id, 0, document id, grade."""
+    for question in asked:
+        for document_id, grade in question.judgments.items():
+            if document_id not in missing:
+                yield f"{question.query_id} 0 {document_id} {grade}\n"
+
+
+def _run_lines(rankings: Mapping[str, Ranking], tag: str) -> Iterator[str]:
+    """Yield TREC run lines: query id, Q0, document id, rank from 1, score in full precision, tag."""
+    for query_id, ranking in rankings.items():
+        for rank, (document_id, score) in enumerate(ranking, start=1):
+            yield f"{query_id} Q0 {document_id} {rank} {score!r} {tag}\n"
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    """Write a text file under a temporary name and rename it, so that no half-written file is ever seen."""
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.writelines(lines)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _readme(documents: int, asked: int, judgments: int, missing: Sequence[str]) -> str:
+    """Return the text of the README that goes with the files."""
+    notes = about()
+    grades = "\n".join(f"- {grade}: {meaning}" for grade, meaning in notes["grades"].items())
+    absent = (
+        f"\nThis Python lacks {len(missing)} judged document{'s' if len(missing) > 1 else ''}, which "
+        f"`qrels.txt` leaves out: {', '.join(f'`{name}`' for name in missing)}.\n"
+        if missing
+        else ""
+    )
+    return f"""# Search over Python's own docstrings
+
+A small but real test collection: {asked} questions that Python programmers ask, asked of the {documents}
+docstrings of the standard library of Python {platform.python_version()}, by three retrievers. All files in
+this folder are made by `{COMMAND}`; run it again to replace them.
+
+| File | What it is |
+|---|---|
+| `documents.jsonl` | One document per public module, class, function, method or property: `id`, `text` |
+| `queries.jsonl` | The questions; keys `query_id`, `text`, `type` |
+| `qrels.txt` | {judgments} judgments in TREC form: query id, 0, document id, grade |
+| `bm25.run` | Top {DEPTH} of BM25 (library bm25s), TREC form: query id, Q0, document id, rank, score, tag |
+| `dense.run` | Top {DEPTH} of static dense embeddings (library wordllama), by cosine; same form |
+| `fusion.run` | Reciprocal rank fusion of the two (k = {RRF_K}); same form |
+
+## Try
+
+    leadline evaluate bm25.run dense.run fusion.run --qrels qrels.txt --queries queries.jsonl --by type
+
+## Who judged, and how
+
+Judged by {notes["judges"]}. What was judged:
+{notes["pool"]}.
+What was read: {notes["reading"]}.
+The docstrings were those of Python {notes["judged_python"]}.
+Note that {notes["unjudged"]}.
+
+{grades}
+{absent}
+{asked} questions are few: expect wide intervals around the differences between these three retrievers.
+"""
