@@ -86,7 +86,7 @@ class RowsError(InputError):
     """
 
     def __init__(self, source: str, faults: Sequence[RowFault], total: int, advice: str = "") -> None:
-        self.source, self.faults, self.total = source, tuple(faults), total
+        self.source, self.faults, self.total, self.advice = source, tuple(faults), total, advice
         shown = self.faults[:SHOWN_ROWS]
         if total == 1:
             text = f"{printable(source)}: {shown[0]}"

@@ -44,10 +44,11 @@ class Definition:
     aggregate: how queries become one number: `mean`, `sum` or `geometric`.
     needs_relevant: undefined for a query without a relevant document.
     ranked: depends on the ranking, so that a condensed form (`judged_only`) exists.
-    bounds: how unjudged documents bound it: `binary`, `graded`, `outer`, `judged`, `residual` or `none`.
+    bounds: how unjudged documents bound it (see `measures/bounds.py`): `ends`, `count`, `top`, `grades`,
+        `outer` or `none`.
     expected: the function for the expected value over random order of ties, where there is a closed form.
     high: the largest possible value where it is known. better: `higher`, `lower` or `neither`.
-    grades: `gain` when a grade above 1 changes the value through a gain, so that headings carry it.
+    own: registered by a user.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Definition:
     aggregate: Literal["mean", "sum", "geometric"] = "mean"
     needs_relevant: bool = True
     ranked: bool = True
-    bounds: Literal["binary", "graded", "outer", "judged", "residual", "none"] = "outer"
+    bounds: Literal["ends", "count", "top", "grades", "outer", "none"] = "outer"
     expected: Callable[..., Any] | None = None
     high: float | None = 1.0
     better: Literal["higher", "lower", "neither"] = "higher"

@@ -1,6 +1,6 @@
 """The columns of every table: queries, judgments and runs, validated once when they are made."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -15,12 +15,20 @@ ROW = "row"
 """The optional column with the line (or row, from 1) each row came from; error messages name it."""
 
 
-class RunSource(Protocol):
-    """What can be ranked: a run in memory, or a file that is read block by block.
+@dataclass(frozen=True)
+class Block:
+    """Some rows of a run, loaded when asked for, so that blocks can be parsed side by side.
 
-    `blocks()` gives frames with columns query_id, doc_id (String) and score (Float64), in the order given;
-    it can be called again unless `once` is true.
+    `load()` gives a frame with columns query_id, doc_id (String) and score (Float64), in the order given;
+    `lines()` the line number of each of its rows, for error messages.
     """
+
+    load: Callable[[], pl.DataFrame]
+    lines: Callable[[], Sequence[int]]
+
+
+class RunSource(Protocol):
+    """What can be ranked: a run in memory, or a file that is read block by block, as often as needed."""
 
     @property
     def name(self) -> str:
@@ -37,12 +45,7 @@ class RunSource(Protocol):
         """Queries whose row is an error, with its message."""
         ...
 
-    @property
-    def once(self) -> bool:
-        """True where the blocks can be read only once (standard input)."""
-        ...
-
-    def blocks(self) -> Iterator[pl.DataFrame]:
+    def blocks(self) -> Iterator[Block]:
         """The rows, some thousands at a time."""
         ...
 
@@ -62,7 +65,6 @@ class Run:
     name: str = "run"
     empty: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
-    once: bool = False
 
     @classmethod
     def checked(
@@ -89,9 +91,12 @@ class Run:
             raise InputError(f"{printable(where)}: the run has no rows")
         return cls(frame, name, tuple(empty), dict(failed or {}))
 
-    def blocks(self) -> Iterator[pl.DataFrame]:
+    def blocks(self) -> Iterator[Block]:
         """The whole run as one block."""
-        yield self.frame
+        yield Block(lambda: self.frame, self._lines)
+
+    def _lines(self) -> Sequence[int]:
+        return self.frame[ROW].to_list() if ROW in self.frame.columns else range(1, self.frame.height + 1)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,345 @@
+"""Evaluation: runs and judgments in, Scores out."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from leadline.conventions import Conventions, conventions
+from leadline.errors import InputError, NotComparableError, UsageError, printable
+from leadline.hits import Flags, Floats, Hits, Judged
+from leadline.inputs import Inputs, gather
+from leadline.measure import Measure
+from leadline.measures.bounds import bounds as bounds_of
+from leadline.measures.bounds import mean_bounds
+from leadline.measures.incomplete import judged as judged_share
+from leadline.ranking import rank
+from leadline.scores import ERROR, SCORED, UNANSWERED, UNDEFINED, Cell, Scores, Summary
+from leadline.spelling import parse_all
+from leadline.stats.intervals import Interval, bootstrap_interval, mean_interval, t_interval
+from leadline.tables import Conflicts, Qrels
+
+GMAP_FLOOR = 0.00001
+"""The floor of each AP in GMAP, as in trec_eval (MIN_GEO_MEAN)."""
+FEW_QUERIES = 20
+"""Below this many queries the numbers are estimates and carry no verdict."""
+
+
+def default_measures(k: int | None = None) -> str:
+    """The measures of an evaluation that names none; `k` is the cutoff that the next stage consumes.
+
+    >>> default_measures(8)
+    'nDCG@8 R@8 P@8 Success@8 RR AP Judged@8'
+    """
+    if k is None:
+        return "nDCG@10 R@5 R@10 P@5 Success@5 RR AP Judged@10"
+    return f"nDCG@{k} R@{k} P@{k} Success@{k} RR AP Judged@{k}"
+
+
+def evaluate(
+    run: Any,
+    qrels: Any = None,
+    measures: str | Measure | Iterable[Any] | None = None,
+    *,
+    queries: Any = None,
+    by: str | None = None,
+    k: int | None = None,
+    profile: str = "leadline-1",
+    bounds: bool = False,
+    interval: str = "auto",
+    seed: int = 0,
+    conflicts: Conflicts = "error",
+    grade_map: Mapping[float, float] | None = None,
+    max_grade: float | None = None,
+    input_format: str | None = None,
+    hash_inputs: bool = False,
+    average: str | None = None,
+    **switches: Any,
+) -> Scores:
+    """Measure one or more runs against graded judgments.
+
+    Parameters
+    ----------
+    run: a path (`NAME=PATH` names the system), a dict of dict or of list, a pandas, Polars or Arrow frame, an
+        iterable of rows, a `Run`, or a list (or dict by name) of these for several systems.
+    qrels: the same kinds; may be left out where the run's rows carry their references.
+    measures: texts such as `"nDCG@10 R@5"`, a list of them, or objects of ir_measures.
+    queries, by: a table of queries and the column to slice by.
+    k: the cutoff of the default measures. profile, switches: see `leadline.conventions`.
+    average: which queries count, `judged` or `intersection` (default: the profile's).
+    bounds: also give the least and greatest value that unjudged documents could lead to.
+    interval: `auto` (Student's t, Wilson for yes/no measures) or `bootstrap` (percentile, by `seed`).
+    conflicts, grade_map, max_grade: what to do with judgments (see `leadline.tables.Qrels.checked`).
+    hash_inputs: record the SHA-256 of each file.
+
+    Raises
+    ------
+    UsageError, InputError: the call or a file is wrong. NotComparableError: no query in common.
+
+    >>> scores = evaluate({"q": ["d1", "d2"]}, {"q": {"d2": 1}}, ["RR", "P@1"])
+    >>> scores.mean("RR"), scores.mean("P@1")
+    (0.5, 0.0)
+    """
+    rules = conventions(profile, queries=average, **switches)
+    asked = parse_all(default_measures(k) if measures is None else measures, rules)
+    given = gather(
+        run, qrels, queries, rules, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade, input_format=input_format
+    )
+    rng = np.random.default_rng(seed) if interval == "bootstrap" else None
+    if interval not in ("auto", "bootstrap"):
+        raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
+    return score(given, asked, rules, by=by, with_bounds=bounds, rng=rng, seed=seed, hash_inputs=hash_inputs)
+
+
+def score(
+    given: Inputs,
+    asked: Mapping[str, Measure],
+    rules: Conventions,
+    *,
+    by: str | None = None,
+    with_bounds: bool = False,
+    rng: np.random.Generator | None = None,
+    seed: int = 0,
+    hash_inputs: bool = False,
+) -> Scores:
+    """The scores of tables that are ready; `evaluate` is the door for everything else."""
+    measures = list(dict.fromkeys(asked.values()))
+    _check_gains(measures, given.qrels)
+    judged = Judged.of(given.qrels)
+    cutoffs = sorted({int(m.cutoff) for m in measures if isinstance(m.cutoff, int) and m.cutoff >= 1 and m.name != "IPrec"})
+    slices = _slices(given, by, judged.query_ids)
+    cells: list[Cell] = []
+    summaries: list[Summary] = []
+    systems: dict[str, dict[str, Any]] = {}
+    for run in given.runs:
+        hits = rank(run, judged, rules, cutoffs)
+        counted = _counted(hits, rules, run.name)
+        systems[run.name] = _system_account(hits, counted, cutoffs or [10])
+        names = [query_id for query_id, use in zip(judged.query_ids, counted.tolist(), strict=True) if use]
+        for measure in measures:
+            values, states = _values(measure, hits, rules)
+            limits = _limits(measure, hits, values, rules) if with_bounds else None
+            cells.append(Cell(run.name, str(measure), names, values[counted], states[counted]))
+            for group, inside in slices.items():
+                chosen = counted & inside
+                row = _summary(measure, hits, values, states, chosen, limits, rng)
+                summaries.append(Summary(run.name, str(measure), group=group, **row))
+    account = {"qrels": _qrels_account(given.qrels, judged), "systems": systems}
+    return Scores(
+        tuple(cells),
+        tuple(summaries),
+        account,
+        rules.to_dict() | {"order_rule": rules.order_rule()},
+        given.described(hash_inputs, {name: systems[name]["rows"] for name in systems}),
+        tuple(_warnings(summaries, systems, account["qrels"], rules, measures)),
+        seed if rng is not None else None,
+        {str(m): _heading(m, judged) for m in measures},
+        {text: str(m) for text, m in asked.items()},
+    )
+
+
+def _values(measure: Measure, hits: Hits, rules: Conventions) -> tuple[Floats, Any]:
+    """The value and state of every judged query."""
+    definition = measure.definition
+    assert definition is not None
+    condensed = measure.has("judged_only") and measure.value("judged_only")
+    view = hits.condensed() if condensed else hits
+    function = definition.function
+    if rules.ties == "expected" and definition.expected is not None:
+        function = definition.expected
+    values = np.asarray(function(view, measure.cutoff, **measure.arguments()), float)
+    undefined = np.isnan(values)
+    if rules.undefined == "zero" and definition.needs_relevant:
+        values = np.where(undefined, 0.0, values)
+        undefined = np.isnan(values)
+    silent = ~hits.answered & ~hits.failed
+    if definition.aggregate != "sum":
+        values = np.where(silent & ~undefined, 0.0, values)
+    states = np.full(hits.queries, SCORED, np.uint8)
+    states[silent] = UNANSWERED
+    states[hits.failed] = ERROR
+    states[undefined] = UNDEFINED
+    return np.where((states == ERROR) | undefined, np.nan, values), states
+
+
+def _counted(hits: Hits, rules: Conventions, name: str) -> Flags:
+    """Which judged queries count in the mean, by the convention."""
+    present = hits.answered | hits.failed
+    if not present.any():
+        raise NotComparableError(
+            f"{printable(name)}: none of its {hits.counts['queries']} queries is judged; "
+            f"its ids and those of the qrels ({printable(', '.join(hits.judged.query_ids[:3]))}, …) do not meet"
+        )
+    if rules.queries == "exact" and not present.all():
+        missing = [q for q, there in zip(hits.judged.query_ids, present.tolist(), strict=True) if not there]
+        raise NotComparableError(
+            f"{printable(name)}: {len(missing)} judged queries are missing from the run ({printable(', '.join(missing[:3]))}); "
+            "trec_eval 10 stops here: --queries judged counts them as 0, --queries intersection leaves them out"
+        )
+    return present if rules.queries == "intersection" else np.ones(hits.queries, bool)
+
+
+def _summary(
+    measure: Measure, hits: Hits, values: Floats, states: Any, chosen: Flags, limits: Any, rng: np.random.Generator | None
+) -> dict[str, Any]:
+    """One row of the summary over the chosen queries."""
+    definition = measure.definition
+    assert definition is not None
+    states = states[chosen]
+    used = values[chosen][(states == SCORED) | (states == UNANSWERED)]
+    found = _aggregate(definition.aggregate, used, rng)
+    errors = int((states == ERROR).sum())
+    row: dict[str, Any] = {
+        "mean": found.estimate,
+        "low": found.low,
+        "high": found.high,
+        "interval": found.method if found.low is not None else None,
+        "sd": float(used.std(ddof=1)) if len(used) > 1 else None,
+        "ceiling": _ceiling(measure, hits, chosen & ~np.isnan(values)),
+        "n_queries": int(chosen.sum()),
+    }
+    for name, code in (("scored", SCORED), ("unanswered", UNANSWERED), ("undefined", UNDEFINED), ("error", ERROR)):
+        row[f"n_{name}"] = int((states == code).sum())
+    if errors and definition.aggregate == "mean":
+        row["error_low"] = float(used.sum() / (len(used) + errors))
+        row["error_high"] = float((used.sum() + errors * definition.high) / (len(used) + errors)) if definition.high else None
+    if limits is not None:
+        low, high, may_drop, sharp = limits
+        if definition.aggregate == "mean" and not np.isnan(low[chosen]).all():
+            row["bound_low"], row["bound_high"] = mean_bounds(low[chosen], high[chosen], may_drop[chosen])
+            row["bound_kind"] = "sharp" if sharp else "outer"
+    return row
+
+
+def _aggregate(how: str, used: Floats, rng: np.random.Generator | None) -> Interval:
+    if how == "sum":
+        return Interval(float(used.sum()), None, None, 0.95, "sum", len(used))
+    if how == "geometric":
+        logs = t_interval(np.log(np.maximum(used, GMAP_FLOOR)))
+        back = [None if end is None else math.exp(end) for end in (logs.estimate, logs.low, logs.high)]
+        return Interval(back[0], back[1], back[2], logs.level, "t (log scale)", logs.n, logs.reason)
+    return mean_interval(used) if rng is None else bootstrap_interval(used, rng)
+
+
+def _limits(measure: Measure, hits: Hits, values: Floats, rules: Conventions) -> tuple[Floats, Floats, Flags, bool]:
+    """The bounds of every query, and which of them more judging could leave undefined."""
+    low, high, sharp = bounds_of(measure, hits)
+    may_drop = np.isnan(values) & ~np.isnan(low)
+    if rules.undefined == "zero":
+        low = np.where(may_drop, 0.0, low)
+        may_drop = np.zeros(len(low), bool)
+    return low, high, may_drop, sharp
+
+
+def _ceiling(measure: Measure, hits: Hits, chosen: Flags) -> float | None:
+    """The greatest mean that the cutoff allows recall: the mean of min(1, k/R)."""
+    if measure.name != "R" or not chosen.any():
+        return None
+    relevant = hits.relevant(measure.value("rel"))[chosen]
+    assert measure.cutoff is not None
+    return float(np.minimum(1.0, measure.cutoff / np.maximum(relevant, 1)).mean())
+
+
+def _slices(given: Inputs, by: str | None, query_ids: Sequence[str]) -> dict[str | None, Flags]:
+    """All queries, and each value of the column `by`; a query without one is in the slice `(none)`."""
+    slices: dict[str | None, Flags] = {None: np.ones(len(query_ids), bool)}
+    if by is None:
+        return slices
+    if given.queries is None:
+        raise UsageError(f"--by {by} needs the table with that column: --queries FILE")
+    column = given.queries.column(by)
+    labels = [column.get(query_id) or "(none)" for query_id in query_ids]
+    if set(labels) == {"(none)"}:
+        raise InputError(f"{printable(given.queries.source)}: no judged query has a {by!r}; do the query ids meet?")
+    for label in sorted(set(labels)):
+        slices[label] = np.array([own == label for own in labels])
+    return slices
+
+
+def _check_gains(measures: Sequence[Measure], qrels: Qrels) -> None:
+    """Refuse the gain 2^g − 1 for fractions and for grades above 10, where it cannot be meant."""
+    wrong = qrels.frame["grade"].filter((qrels.frame["grade"] % 1 != 0) | (qrels.frame["grade"] > 10))
+    if not len(wrong):
+        return
+    for measure in measures:
+        exponential = measure.name == "ERR" or (measure.has("gain") and measure.value("gain") == "exp2")
+        if exponential:
+            raise UsageError(
+                f"{measure}: the gain 2^g − 1 is for whole grades up to 10; {printable(qrels.source)} holds grade {wrong[0]:g}. "
+                f"Write {measure.name}(gain=linear), or map the scale: --grade-map 1=0,10=1,40=2,100=3"
+            )
+
+
+def _heading(measure: Measure, judged: Judged) -> str:
+    """The measure's name, with its gain wherever a grade above 1 makes it matter."""
+    graded = measure.name in ("nDCG", "DCG", "NCG") and len(judged.ideal) and judged.ideal.max() > 1
+    return f"{measure} (gain 2^g−1)" if graded and measure.value("gain") == "exp2" else str(measure)
+
+
+def _qrels_account(qrels: Qrels, judged: Judged) -> dict[str, Any]:
+    grades = qrels.frame["grade"].value_counts().sort("grade")
+    return {
+        "queries": judged.queries,
+        "judgments": qrels.frame.height,
+        "relevant": int((judged.ideal >= 1).sum()),
+        "without_relevant": int((judged.count(1) == 0).sum()),
+        "grades": {f"{grade:g}": count for grade, count in grades.iter_rows()},
+        "max_grade": judged.max_grade,
+        "merged": qrels.merged,
+        "resolved": qrels.resolved,
+    }
+
+
+def _system_account(hits: Hits, counted: Flags, cutoffs: Sequence[int]) -> dict[str, Any]:
+    shares = {}
+    for cutoff in cutoffs:
+        share = judged_share(hits, cutoff)[counted]
+        if not np.isnan(share).all():
+            shares[str(cutoff)] = float(np.nanmean(share))
+    silent = int((~hits.answered & ~hits.failed).sum())
+    ties = {str(cutoff): count for cutoff, count in sorted(hits.across.items())}
+    return {**hits.counts, "unanswered": silent, "ties_across_cutoffs": ties, "judged_at": shares}
+
+
+def _warnings(
+    summaries: Sequence[Summary],
+    systems: Mapping[str, Mapping[str, Any]],
+    qrels: Mapping[str, Any],
+    rules: Conventions,
+    measures: Sequence[Measure],
+) -> list[str]:
+    """What a reader should know before believing the numbers, in plain words."""
+    lines = []
+    for name, seen in systems.items():
+        own = printable(name)
+        if seen["unanswered"]:
+            how = "left out" if rules.queries == "intersection" else "counted as 0"
+            lines.append(f"{own}: {seen['unanswered']} judged queries have no answer; they are {how}")
+        if seen["failed"]:
+            lines.append(f"{own}: {seen['failed']} queries failed; they are not in the mean")
+        if seen["unjudged_queries"]:
+            lines.append(f"{own}: {seen['unjudged_queries']} queries of the run are not judged and were left out")
+        for key, what in (("duplicates_dropped", "repeated documents were dropped"), ("self_matches", "self-matches were removed")):
+            if seen[key]:
+                lines.append(f"{own}: {seen[key]} {what}")
+        tied = [f"{count} across rank {cutoff}" for cutoff, count in seen["ties_across_cutoffs"].items() if count]
+        if tied and rules.ties != "expected":
+            lines.append(f"{own}: queries with equal scores on both sides of a cutoff: {', '.join(tied)} (--ties expected averages them)")
+        short = {k: share for k, share in seen["judged_at"].items() if share < 1}
+        if short and not rules.complete:
+            cutoff, share = max(short.items(), key=lambda item: int(item[0]))
+            lines.append(f"{own}: {share:.0%} of its top {cutoff} is judged; the rest counts as not relevant (--bounds shows what that hides)")
+        if seen["judged_at"] and max(seen["judged_at"].values()) == 0:
+            lines.append(f"{own}: no returned document is judged; do the document ids meet those of the qrels?")
+    if rules.ties == "expected":
+        without = [str(m) for m in measures if m.definition and m.definition.ranked and m.definition.expected is None]
+        if without:
+            lines.append(f"no closed form over ties: {', '.join(without)} (ordered by document id)")
+    if qrels["queries"] < FEW_QUERIES:
+        lines.append(f"{qrels['queries']} queries are few: these are estimates, not a verdict")
+    if qrels["resolved"]:
+        lines.append(f"{qrels['resolved']} repeated judgments were settled by the rule named")
+    ceilings = {s.measure: s.ceiling for s in summaries if s.group is None and s.ceiling is not None and s.ceiling < 0.9995}
+    lines += [f"{measure} cannot exceed {value:.4f} here: some queries have more relevant documents than the cutoff" for measure, value in ceilings.items()]
+    return lines

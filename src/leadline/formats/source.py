@@ -1,0 +1,154 @@
+"""Opening a file as bytes: plain, gzip, zstd or standard input, recognised by content, read block by block."""
+
+import gzip
+import hashlib
+import io
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from leadline.errors import InputError, printable
+
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+BOM = b"\xef\xbb\xbf"
+BLOCK = 4 << 20
+"""Bytes read at a time: large enough for the parser to be busy, small enough to stay in cache."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A readable file. Standard input (`-`) is put into a temporary file first, so that it can be read again.
+
+    Attributes
+    ----------
+    path: as the user gave it. file: where the bytes are. packed: `""`, `gzip` or `zstd`.
+    """
+
+    path: str
+    file: Path
+    packed: str
+    _spool: IO[bytes] | None = None
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Source":
+        """The file at `path`, or standard input for `-`.
+
+        Raises
+        ------
+        InputError: no such file, a directory, no permission, or an empty file.
+        """
+        text, spool = str(path), None
+        if text == "-":
+            spool = tempfile.NamedTemporaryFile(prefix="leadline-stdin-")  # noqa: SIM115 - lives as long as the source
+            while chunk := sys.stdin.buffer.read(BLOCK):
+                spool.write(chunk)
+            spool.flush()
+        file = Path(spool.name) if spool else Path(text)
+        try:
+            if file.is_dir():
+                raise InputError(f"{printable(text)}: is a folder, not a file")
+            with file.open("rb") as handle:
+                magic = handle.read(4)
+        except OSError as error:
+            raise _cannot_read(text, error) from None
+        if not magic:
+            raise InputError(
+                f"{printable(text) if spool is None else 'standard input'}: empty, nothing to read"
+            )
+        packed = "gzip" if magic.startswith(GZIP) else "zstd" if magic == ZSTD else ""
+        return cls(text, file, packed, spool)
+
+    @property
+    def name(self) -> str:
+        """The name for messages."""
+        return "standard input" if self._spool else self.path
+
+    def sha256(self) -> str:
+        """The SHA-256 of the file as it is on disk (packed, where it is packed), in hex."""
+        with self.file.open("rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+
+    def chunks(self, size: int = BLOCK) -> Iterator[bytes]:
+        """The unpacked bytes, at most about `size` at a time; the byte-order mark of UTF-8 is dropped.
+
+        Raises
+        ------
+        InputError: a packed file that is cut short or damaged, UTF-16 text, or a read error.
+        """
+        first = True
+        try:
+            for chunk in self._unpacked(size):
+                if first:
+                    if chunk.startswith((b"\xff\xfe", b"\xfe\xff")):
+                        raise InputError(f"{printable(self.name)}: is UTF-16 text; save it as UTF-8")
+                    chunk = chunk.removeprefix(BOM)
+                    first = False
+                if chunk:
+                    yield chunk
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(
+                f"{printable(self.name)}: the gzip file is cut short or damaged ({error})"
+            ) from None
+        except OSError as error:
+            raise _cannot_read(self.name, error) from None
+        if first:
+            raise InputError(f"{printable(self.name)}: empty, nothing to read")
+
+    def _unpacked(self, size: int) -> Iterator[bytes]:
+        if self.packed == "zstd":
+            yield from self._zstd(size)
+            return
+        with self.file.open("rb") as raw:
+            stream: IO[bytes] = gzip.GzipFile(fileobj=raw) if self.packed else raw  # type: ignore[assignment]
+            while chunk := stream.read(size):
+                yield chunk
+
+    def _zstd(self, size: int) -> Iterator[bytes]:
+        """The lines of a zstd file. Polars unpacks it, so that no further package is needed."""
+        import polars as pl
+
+        try:
+            for frame in pl.scan_lines(self.file).collect_batches(
+                chunk_size=max(1, size // 40), maintain_order=True
+            ):
+                out = io.BytesIO()
+                frame.write_csv(out, include_header=False, quote_style="never")
+                yield out.getvalue()
+        except pl.exceptions.PolarsError as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(
+                f"{printable(self.name)}: the zstd file is cut short or damaged ({reason})"
+            ) from None
+
+    def head(self, size: int = 1 << 16) -> bytes:
+        """The first unpacked bytes, to recognise the format by."""
+        for chunk in self.chunks(size):
+            return chunk[:size]
+        return b""
+
+    def read_all(self) -> bytes:
+        """The whole file, unpacked.
+
+        Raises
+        ------
+        InputError: as `chunks`, and for a binary file (one with NUL bytes).
+        """
+        data = b"".join(self.chunks())
+        refuse_binary(data, self.name)
+        return data
+
+
+def refuse_binary(data: bytes, name: str) -> None:
+    """Raise InputError where `data` holds a NUL byte: text has none."""
+    position = data.find(b"\0")
+    if position >= 0:
+        line = data.count(b"\n", 0, position) + 1
+        raise InputError(f"{printable(name)}: line {line}: found a NUL byte; this is a binary file, not text")
+
+
+def _cannot_read(name: str, error: OSError) -> InputError:
+    return InputError(f"{printable(name)}: cannot be read ({error.strerror or error})")

@@ -1,0 +1,335 @@
+"""TREC runs and judgments: white-space columns, read fast where they are regular, exactly everywhere.
+
+A run line has six or more fields: query id, Q0, document id, rank, score, and a tag (all that follows).
+A judgment line has four: query id, iteration, document id, grade. Fields are separated by any ASCII white space.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from leadline.errors import SHOWN_ROWS, RowFault, RowsError, printable
+from leadline.formats.source import BLOCK, BOM, Source, refuse_binary
+from leadline.tables import ROW, Block
+
+SPACE, NEWLINE = ord(" "), ord("\n")
+WHITE = b" \t\r\x0b\x0c"
+"""ASCII white space within a line, as C's isspace has it."""
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one kind of TREC file: the names kept, and where each number stands."""
+
+    kind: str
+    names: tuple[str, ...]
+    number: str
+    whole_tag: bool
+
+    @property
+    def width(self) -> int:
+        """How many fields a line must have."""
+        return len(self.names)
+
+
+RUN = Columns("run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", True)
+QRELS = Columns("judgment", ("query_id", "iteration", "doc_id", "grade"), "grade", False)
+
+
+def parse(
+    block: bytes,
+    columns: Columns,
+    keep: Sequence[str],
+    comments: bool,
+    name: str,
+    first_line: int,
+    counts: tuple[int, int],
+) -> pl.DataFrame:
+    """The kept columns of one block of lines; the number column is Float64, the others text.
+
+    Regular blocks (single blanks) go straight to the parser; others are brought to that form first. Where the
+    parser objects, the block is read again line by line: that reading decides, and names every fault.
+
+    Raises
+    ------
+    RowsError: wrong rows, with their lines (see `faults_of`).
+    """
+    spaces, lines = counts
+    regular = (
+        spaces == (columns.width - 1) * lines
+        and not any(char in block for char in (b"\t", b"\x0b", b"\x0c"))
+        and (b"\r" not in block or block.count(b"\r") == block.count(b"\r\n"))
+    )
+    text = block if regular else _normalised(block)
+    if comments:
+        text = re.sub(rb"(?m)^#[^\n]*(\n|\Z)", b"", text)
+    if not text or text.isspace():
+        return pl.DataFrame(schema={c: pl.Float64 if c == columns.number else pl.String for c in keep})
+    frame = _fast(text, columns, keep)
+    if frame is not None:
+        return frame
+    rows, faults, total = read_lines(block, columns, comments, first_line)
+    if total:
+        raise RowsError(name, faults, total, advice(columns))
+    return rows.select(keep)
+
+
+def count(block: bytes) -> tuple[int, int]:
+    """How many blanks and how many lines a block has."""
+    view = np.frombuffer(block, np.uint8)
+    lines = int(np.count_nonzero(view == NEWLINE)) + (not block.endswith(b"\n"))
+    return int(np.count_nonzero(view == SPACE)), lines
+
+
+def _normalised(block: bytes) -> bytes:
+    """The block with one blank between fields, none at the ends of a line, and no blank lines."""
+    text = block.translate(bytes.maketrans(WHITE, b" " * len(WHITE)))
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" \n")
+    while b"\n\n" in text:
+        text = text.replace(b"\n\n", b"\n")
+    return text
+
+
+def _fast(text: bytes, columns: Columns, keep: Sequence[str]) -> pl.DataFrame | None:
+    """The block through Polars' parser; None where anything is not as it should be."""
+    if text.startswith(BOM):
+        return None
+    wanted = [n for n in columns.names if n in keep or n in (columns.number, columns.names[-1])]
+    schema = {n: pl.Float64 if n == columns.number else pl.String for n in columns.names}
+    try:
+        frame = pl.read_csv(
+            text,
+            has_header=False,
+            separator=" ",
+            quote_char=None,
+            schema=schema,
+            columns=[columns.names.index(n) for n in wanted],
+            truncate_ragged_lines=columns.whole_tag,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    if any(frame[n].null_count() for n in wanted):
+        return None
+    numbers = frame[columns.number].to_numpy()
+    if np.isnan(numbers).any() or (columns is QRELS and not np.isfinite(numbers).all()):
+        return None
+    return frame.select(keep)
+
+
+def read_lines(
+    block: bytes, columns: Columns, comments: bool, first_line: int
+) -> tuple[pl.DataFrame, list[RowFault], int]:
+    """One block read line by line, by the letter: the rows with their line numbers, and the faults.
+
+    Returns
+    -------
+    (rows, the first faults, how many lines are wrong in all)
+    """
+    rows: list[tuple[str | float | int, ...]] = []
+    faults: list[RowFault] = []
+    total = 0
+    lines = block.split(b"\n")
+    for number, line in enumerate(lines[:-1] if block.endswith(b"\n") else lines, first_line):
+        if not line.strip(WHITE) or (comments and line.startswith(b"#")):
+            continue
+        row = _read_line(line, columns, number)
+        if isinstance(row, RowFault):
+            total += 1
+            if len(faults) < SHOWN_ROWS:
+                faults.append(row)
+        else:
+            rows.append(row)
+    schema = {n: pl.Float64 if n == columns.number else pl.String for n in columns.names}
+    return pl.DataFrame(rows, schema={**schema, ROW: pl.Int64}, orient="row"), faults, total
+
+
+def _read_line(line: bytes, columns: Columns, number: int) -> tuple[str | float | int, ...] | RowFault:
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = line.decode("latin-1")
+        return RowFault(
+            number, error.start + 1, found, "expected UTF-8 text (this byte is not; save the file as UTF-8)"
+        )
+    fields = line.translate(bytes.maketrans(WHITE, b" " * len(WHITE))).split(b" ")
+    fields = [part for part in fields if part]
+    names = ", ".join(columns.names)
+    if len(fields) < columns.width or (len(fields) > columns.width and not columns.whole_tag):
+        return RowFault(
+            number, None, text, f"{len(fields)} columns; a {columns.kind} line has {columns.width}: {names}"
+        )
+    if b"\0" in line:
+        return RowFault(number, None, text, "a NUL byte; text has none")
+    at = columns.names.index(columns.number)
+    value = fields[at]
+    matched = NUMBER.fullmatch(value)
+    figure = float(value) if matched else float("nan")
+    if figure != figure or (columns is QRELS and figure in (float("inf"), float("-inf"))):
+        return RowFault(number, at + 1, value.decode(), f"expected a number as {columns.number}")
+    parts: list[str | float | int] = [part.decode() for part in fields[: columns.width]]
+    parts[at] = figure
+    return (*parts, number)
+
+
+def advice(columns: Columns) -> str:
+    """What to do about wrong lines of such a file."""
+    return f"a {columns.kind} line reads: {' '.join(columns.names)} (or name the format with --input-format)"
+
+
+def read_trec_qrels(source: Source, *, comments: bool = False, keep_subtopic: bool = False) -> pl.DataFrame:
+    """A TREC judgment file as query_id, doc_id, grade and row (its line), with subtopic where asked.
+
+    Raises
+    ------
+    RowsError: wrong lines, all counted. InputError: a binary or damaged file.
+    """
+    data = source.read_all()
+    keep = ["query_id", "doc_id", "grade"] + (["iteration"] if keep_subtopic else [])
+    blanks, lines = count(data)
+    frame = parse(data, QRELS, keep, comments, source.name, 1, (blanks, lines))
+    if comments or frame.height != lines:
+        frame = read_lines(data, QRELS, comments, 1)[0].select([*keep, ROW])
+    else:
+        frame = (
+            frame.with_row_index(ROW, offset=1).with_columns(pl.col(ROW).cast(pl.Int64)).select([*keep, ROW])
+        )
+    return frame.rename({"iteration": "subtopic"}) if keep_subtopic else frame
+
+
+@dataclass(frozen=True)
+class TrecRun:
+    """A TREC run file, read block by block; each block ends where a query ends (if rows are grouped).
+
+    `order` is `score`, `rank` (the score becomes minus the rank) or `file` (minus the position).
+    """
+
+    source: Source
+    name: str
+    order: Literal["score", "rank", "file"] = "score"
+    comments: bool = False
+    empty: tuple[str, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    def blocks(self) -> Iterator[Block]:
+        """The rows; each block is parsed when it is loaded.
+
+        Raises
+        ------
+        InputError: a binary or damaged file. RowsError (on load): wrong rows of that block.
+        """
+        position = 0
+        line = 1
+        for data in whole_queries(self.source.chunks(BLOCK)):
+            refuse_binary(data, self.source.name)
+            counts = count(data)
+            yield self._block(data, line, position, counts)
+            line += counts[1]
+            position += counts[1]
+
+    def _block(self, data: bytes, line: int, position: int, counts: tuple[int, int]) -> Block:
+        def load() -> pl.DataFrame:
+            keep = ["query_id", "doc_id", "score"] + (["rank"] if self.order == "rank" else [])
+            frame = parse(data, RUN, keep, self.comments, self.source.name, line, counts)
+            if self.order == "rank":
+                return frame.with_columns(score=-self._ranks(frame, data, line)).drop("rank")
+            if self.order == "file":
+                return frame.with_columns(score=-(pl.int_range(pl.len()) + position).cast(pl.Float64))
+            return frame
+
+        return Block(load, lambda: read_lines(data, RUN, self.comments, line)[0][ROW].to_list())
+
+    def _ranks(self, frame: pl.DataFrame, data: bytes, line: int) -> pl.Series:
+        ranks = frame["rank"].cast(pl.Float64, strict=False)
+        if ranks.null_count() or ranks.is_nan().any():
+            rows = read_lines(data, RUN, self.comments, line)[0]
+            wrong = rows.filter(ranks.is_null() | ranks.is_nan())
+            faults = [
+                RowFault(n, 4, text, "expected a number as rank")
+                for n, text in zip(wrong[ROW], wrong["rank"], strict=True)
+            ]
+            raise RowsError(self.source.name, faults[:SHOWN_ROWS], len(faults), "or leave out --order rank")
+        return ranks
+
+
+def whole_queries(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes cut at line ends, and before the first line of the chunk's last query.
+
+    Where the rows of a query stand together, no block then splits a query.
+    """
+    parts: list[bytes] = []
+    held = 0
+    for chunk in chunks:
+        parts.append(chunk)
+        held += len(chunk)
+        # A query longer than what is held waits until as much again has come, so that joining stays linear.
+        if len(parts) > 1 and held < 2 * len(parts[0]):
+            continue
+        data = b"".join(parts)
+        cut = _last_query(data)
+        if cut:
+            yield data[:cut]
+            data = data[cut:]
+        parts = [data] if data else []
+        held = len(data)
+    if held:
+        yield b"".join(parts)
+
+
+def _last_query(data: bytes) -> int:
+    """Where the last query of the block begins (0: the whole block is one query)."""
+    end = data.rfind(b"\n") + 1
+    if end == 0:
+        return 0
+    last = _query_at(data, data.rfind(b"\n", 0, end - 1) + 1)
+    low, high = 0, data.rfind(b"\n", 0, end - 1) + 1
+    # Bisection over line starts: lines from `high` on belong to the last query, the one at `low` perhaps not.
+    if _query_at(data, 0) == last:
+        return 0
+    while True:
+        middle = data.find(b"\n", (low + high) // 2, high) + 1
+        if middle == 0 or middle >= high:
+            middle = data.find(b"\n", low, high) + 1
+            if middle == 0 or middle >= high:
+                return high
+        if _query_at(data, middle) == last:
+            high = middle
+        else:
+            low = middle
+
+
+def _query_at(data: bytes, start: int) -> bytes:
+    end = data.find(b"\n", start)
+    fields = data[start : end if end >= 0 else len(data)].split(None, 1)
+    return fields[0] if fields else b""
+
+
+def name_of(path: str | Path) -> str:
+    """A system's name: its file's name without folder and endings.
+
+    >>> name_of("runs/bm25.run.gz")
+    'bm25'
+    """
+    name = Path(path).name
+    for ending in (
+        ".gz",
+        ".zst",
+        ".run",
+        ".trec",
+        ".txt",
+        ".jsonl",
+        ".json",
+        ".csv",
+        ".tsv",
+        ".parquet",
+        ".res",
+    ):
+        name = name.removesuffix(ending) or name
+    return printable(name)

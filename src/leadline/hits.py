@@ -1,0 +1,185 @@
+"""A ranking seen through its judgments: the judged documents of every query, as flat arrays.
+
+Recall, precision, RR, AP, nDCG and the rest follow from these arrays as operations over segments, so that
+unjudged documents never become Python objects and no Python loop runs over queries.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from leadline.tables import Qrels
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Keys = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judgments of all queries, ready to be met by any number of runs.
+
+    Attributes
+    ----------
+    query_ids: the judged queries, in the order of the qrels; their positions are the query indices below.
+    ideal: all grades, by query, highest first; `ideal_start` has shape (queries + 1,): query i's grades are
+        `ideal[ideal_start[i]:ideal_start[i + 1]]`. Negative grades (pooled, not judged) are left out of it.
+    max_grade: the top of the scale: as declared, or the largest grade of the whole file.
+    """
+
+    query_ids: list[str]
+    ideal: Floats
+    ideal_start: Ints
+    max_grade: float
+    pairs: "Pairs" = field(repr=False)
+
+    @classmethod
+    def of(cls, qrels: Qrels) -> "Judged":
+        """The judgments of a table; a pair that stands under several subtopics takes its largest grade."""
+        frame = qrels.frame
+        if "subtopic" in frame.columns:
+            frame = frame.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("grade").max())
+        ids = frame["query_id"].unique(maintain_order=True)
+        codes = pl.DataFrame({"query_id": ids, "query": np.arange(len(ids))})
+        frame = frame.join(codes, on="query_id", how="left", maintain_order="left")
+        query, grade = frame["query"].to_numpy(), frame["grade"].to_numpy()
+        kept = grade >= 0
+        order = np.lexsort((-grade[kept], query[kept]))
+        start = np.zeros(len(ids) + 1, np.int64)
+        np.cumsum(np.bincount(query[kept], minlength=len(ids)), out=start[1:])
+        pairs = Pairs.of(query, frame["doc_id"], grade)
+        return cls(ids.to_list(), grade[kept][order], start, qrels.top_grade(), pairs)
+
+    @property
+    def queries(self) -> int:
+        """How many queries are judged."""
+        return len(self.query_ids)
+
+    @cached_property
+    def ideal_query(self) -> Ints:
+        """The query index of each grade of `ideal`."""
+        return np.repeat(np.arange(self.queries), np.diff(self.ideal_start))
+
+    @cached_property
+    def ideal_rank(self) -> Ints:
+        """The rank (from 1) of each grade of `ideal` within its query."""
+        return np.arange(len(self.ideal)) - self.ideal_start[self.ideal_query] + 1
+
+    def count(self, low: float, high: float = np.inf) -> Ints:
+        """For each query, how many judged documents have low ≤ grade < high; shape (queries,)."""
+        chosen = (self.ideal >= low) & (self.ideal < high)
+        return np.bincount(self.ideal_query[chosen], minlength=self.queries)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The judged (query, document) pairs by a 64-bit key, with a bitmap that most other pairs fail."""
+
+    seed: int
+    keys: Keys
+    query: Ints
+    documents: pl.Series
+    grade: Floats
+    bitmap: Flags
+    shift: np.uint64
+
+    @classmethod
+    def of(cls, query: Ints, documents: pl.Series, grade: Floats) -> "Pairs":
+        # Another seed is tried until no two judged pairs share a key, so that a key names one pair.
+        for seed in range(64):
+            keys = pair_keys(query, documents, seed)
+            order = np.argsort(keys)
+            if not (keys[order][1:] == keys[order][:-1]).any():
+                break
+        bits = max(16, min(24, int(np.ceil(np.log2(len(keys) * 12)))))
+        shift = np.uint64(64 - bits)
+        bitmap = np.zeros(1 << bits, bool)
+        bitmap[keys >> shift] = True
+        return cls(seed, keys[order], query[order], documents.gather(order), grade[order], bitmap, shift)
+
+    def find(self, keys: Keys, query: Ints, documents: pl.Series) -> tuple[Ints, Floats]:
+        """Which rows are judged, and their grades; documents are compared by the letter, not by hash."""
+        near = np.flatnonzero(self.bitmap[keys >> self.shift])
+        place = np.minimum(np.searchsorted(self.keys, keys[near]), len(self.keys) - 1)
+        same = (self.keys[place] == keys[near]) & (self.query[place] == query[near])
+        near, place = near[same], place[same]
+        equal = (documents.gather(near) == self.documents.gather(place)).to_numpy()
+        return near[equal], self.grade[place[equal]]
+
+
+def pair_keys(query: Ints, documents: pl.Series, seed: int) -> Keys:
+    """A 64-bit key of each (query index, document id) pair."""
+    mixed = query.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return documents.hash(seed).to_numpy() ^ (mixed ^ (mixed >> np.uint64(29)))
+
+
+@dataclass(frozen=True)
+class Hits:
+    """The judged documents that a run returned, as flat arrays sorted by (query, rank), shape (hits,).
+
+    Attributes
+    ----------
+    judged: the judgments. query: query index of each hit. rank: from 1. grade: negative is "pooled, not judged".
+    tie_first, tie_size: the first rank and the size of the hit's group of equal scores.
+    returned: how many documents each query got, shape (queries,); 0 where none. answered: False where the run
+        has no row for the query. failed: True where its row is an error.
+    counts: what was seen on the way: rows, queries, unjudged_queries, duplicates_dropped, self_matches.
+    across: for each cutoff asked, how many judged queries have a tie across it.
+    """
+
+    judged: Judged
+    query: Ints
+    rank: Ints
+    grade: Floats
+    tie_first: Ints
+    tie_size: Ints
+    returned: Ints
+    answered: Flags
+    failed: Flags
+    counts: dict[str, int] = field(default_factory=dict)
+    across: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def queries(self) -> int:
+        """How many queries are judged."""
+        return self.judged.queries
+
+    @cached_property
+    def start(self) -> Ints:
+        """Where each query's hits begin, shape (queries + 1,)."""
+        return np.searchsorted(self.query, np.arange(self.queries + 1)).astype(np.int64)
+
+    def per_query(self, chosen: Flags, weights: Floats | None = None) -> Floats:
+        """The sum of the weights (or the number) of the chosen hits of each query, shape (queries,)."""
+        picked = None if weights is None else weights[chosen]
+        return np.bincount(self.query[chosen], picked, minlength=self.queries).astype(np.float64)
+
+    def running(self, chosen: Flags) -> Ints:
+        """For each hit, how many chosen hits of its query stand at its rank or above."""
+        total = np.cumsum(chosen)
+        before = np.concatenate(([0], total))[self.start[:-1]]
+        return total - before[self.query]
+
+    def pick(self, keep: Flags) -> "Hits":
+        """The same ranking seen through some of its hits only."""
+        columns = ("query", "rank", "grade", "tie_first", "tie_size")
+        return replace(self, **{name: getattr(self, name)[keep] for name in columns})
+
+    def condensed(self) -> "Hits":
+        """The condensed list: what is not judged is removed first, and the ranks close up (Sakai 2007)."""
+        kept = self.pick(self.grade >= 0)
+        rank = np.arange(len(kept.query)) - kept.start[kept.query] + 1
+        group = np.concatenate(([True], (np.diff(kept.query) != 0) | (np.diff(kept.tie_first) != 0)))[: len(rank)]
+        label = np.cumsum(group) - 1
+        first = rank[group][label] if len(rank) else rank
+        size = np.bincount(label, minlength=1)[label] if len(rank) else rank
+        returned = np.bincount(kept.query, minlength=self.queries)
+        return replace(kept, rank=rank, tie_first=first, tie_size=size, returned=returned)
+
+    def relevant(self, rel: float) -> Ints:
+        """R: how many judged documents of each query have a grade of at least `rel`, shape (queries,)."""
+        return self.judged.count(rel)

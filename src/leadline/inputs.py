@@ -1,0 +1,164 @@
+"""What the caller gave, as tables: paths, Python objects and frames, one or several systems."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from leadline.conventions import Conventions
+from leadline.errors import InputError, UsageError, printable
+from leadline.formats.objects import qrels_of, queries_of, run_of
+from leadline.formats.rag import RagRows
+from leadline.formats.read import read_qrels, read_queries, read_rag_rows, read_run
+from leadline.formats.source import Source
+from leadline.formats.trec import name_of
+from leadline.tables import Conflicts, Qrels, Queries, Run, RunSource
+
+NAMED = re.compile(r"(?P<name>[A-Za-z0-9._-]+)=(?P<path>.+)")
+"""`NAME=PATH`, which names a system."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The tables of one evaluation. `paths` are the files that were read: the system's name (or `qrels`,
+    `queries`) and the path as given.
+    """
+
+    runs: tuple[RunSource, ...]
+    qrels: Qrels
+    queries: Queries | None = None
+    paths: tuple[tuple[str, str], ...] = ()
+
+    def described(self, hashed: bool, rows: Mapping[str, int]) -> tuple[dict[str, Any], ...]:
+        """Each file with its rows, and its SHA-256 where asked (standard input has none)."""
+        counts = {**rows, "qrels": self.qrels.frame.height}
+        if self.queries is not None:
+            counts["queries"] = self.queries.frame.height
+        return tuple(
+            {"path": path, "sha256": _sha256(path) if hashed else None, "rows": counts.get(kind)} for kind, path in self.paths
+        )
+
+
+def gather(
+    run: Any,
+    qrels: Any,
+    queries: Any,
+    rules: Conventions,
+    *,
+    conflicts: Conflicts = "error",
+    grade_map: Mapping[float, float] | None = None,
+    max_grade: float | None = None,
+    input_format: str | None = None,
+) -> Inputs:
+    """The tables behind what was given; see `leadline.evaluation.evaluate` for the kinds.
+
+    Raises
+    ------
+    UsageError: two systems of one name, or no judgments. InputError: a file or object is wrong.
+    """
+    door = _Door(rules, input_format, {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade})
+    runs = [door.run(name, thing, qrels is None) for name, thing in _systems(run)]
+    names = [one.name for one in runs]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"two systems are named {printable(twice[0])!r}; name them apart: NAME=PATH")
+    table = door.references(names) if qrels is None else door.judgments(qrels)
+    if max_grade is None and grade_map is None and table.frame.height == 0:
+        raise InputError("no judgments")
+    asked = door.questions(queries)
+    return Inputs(tuple(runs), table, asked, tuple(door.paths))
+
+
+@dataclass
+class _Door:
+    """Reads one thing after another and remembers which files they were."""
+
+    rules: Conventions
+    input_format: str | None
+    grading: dict[str, Any]
+    paths: list[tuple[str, str]] = field(default_factory=list)
+    rows: list[RagRows] = field(default_factory=list)
+
+    def run(self, name: str | None, thing: Any, with_references: bool) -> RunSource:
+        """One system's run; where its references are wanted too, its rows must carry them."""
+        if not isinstance(thing, (str, Path)):
+            return thing if isinstance(thing, Run) else run_of(thing, name=name or "run", order=self.rules.order)
+        name, path = _name_and_path(name, str(thing))
+        called = name or ("run" if path == "-" else name_of(path))
+        self.paths.append((called, path))
+        if not with_references:
+            return read_run(path, name=called, input_format=self.input_format, conventions=self.rules)
+        rows = self._rows(path, called)
+        self.rows.append(rows)
+        assert rows.run is not None
+        return rows.run
+
+    def _rows(self, path: str, name: str) -> RagRows:
+        """RAG rows with retrieved and reference ids; anything else needs --qrels, and the error says so."""
+        advice = f"{printable(path)}: where are the judgments? Give them with --qrels FILE (only rows that carry reference ids can do without)"
+        try:
+            rows = read_rag_rows(path, name=name, input_format=self.input_format, conventions=self.rules)
+        except (InputError, UsageError) as error:
+            if Path(path).exists() and not Path(path).is_dir() and "no RAG rows" in str(error):
+                raise UsageError(advice) from None
+            raise
+        if rows.run is None or rows.qrels is None:
+            raise UsageError(advice)
+        return rows
+
+    def references(self, names: list[str]) -> Qrels:
+        """The references that the rows carried; all files must agree."""
+        if not self.rows:
+            raise UsageError("no judgments: give qrels")
+        tables = [rows.qrels for rows in self.rows if rows.qrels is not None]
+        first = tables[0].frame.select("query_id", "doc_id", "grade").sort("query_id", "doc_id")
+        for name, other in zip(names[1:], tables[1:], strict=True):
+            if not other.frame.select("query_id", "doc_id", "grade").sort("query_id", "doc_id").equals(first):
+                raise UsageError(f"the references in {printable(name)} differ from those in {printable(names[0])}; give --qrels FILE")
+        return tables[0]
+
+    def judgments(self, thing: Any) -> Qrels:
+        """The judgments."""
+        if isinstance(thing, (str, Path)):
+            self.paths.append(("qrels", str(thing)))
+            return read_qrels(thing, comments=self.rules.comments, **self.grading)
+        return qrels_of(thing, **self.grading)
+
+    def questions(self, thing: Any) -> Queries | None:
+        """The queries, if given or carried by the rows."""
+        if thing is None:
+            return self.rows[0].queries if self.rows else None
+        if isinstance(thing, (str, Path)):
+            self.paths.append(("queries", str(thing)))
+            return read_queries(thing)
+        return queries_of(thing)
+
+
+def _systems(run: Any) -> list[tuple[str | None, Any]]:
+    """The systems in what was given as `run`, each with the name given to it."""
+    if isinstance(run, (list, tuple)) and run and all(isinstance(one, (str, Path, Run)) for one in run):
+        return [(None, one) for one in run]
+    if isinstance(run, Mapping) and run and all(_is_run(value) for value in run.values()):
+        return [(str(name), value) for name, value in run.items()]
+    return [(None, run)]
+
+
+def _is_run(value: Any) -> bool:
+    """True for the value of a dict of systems, False for the value of a dict of queries."""
+    if isinstance(value, Mapping):
+        return bool(value) and all(isinstance(inner, (Mapping, list)) for inner in value.values())
+    return isinstance(value, (str, Path, Run)) or hasattr(value, "__arrow_c_stream__")
+
+
+def _name_and_path(name: str | None, given: str) -> tuple[str | None, str]:
+    match = NAMED.fullmatch(given)
+    if name is None and match and not Path(given).exists():
+        return match["name"], match["path"]
+    return name, given
+
+
+def _sha256(path: str) -> str | None:
+    if path == "-" or Path(path).is_dir():
+        return None
+    return Source.open(path).sha256()

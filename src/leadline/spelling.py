@@ -1,0 +1,179 @@
+"""From a measure's text to a measure: canonical names, the spellings of other tools, and near misses."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from leadline.catalogue import DEFINITIONS
+from leadline.conventions import Conventions
+from leadline.errors import UnknownNameError, UsageError
+from leadline.measure import Definition, Measure, Value, read_value, split_list, split_text
+
+TREC_EVAL: tuple[tuple[str, str], ...] = (
+    (r"ndcg", "nDCG(gain=linear)"),
+    (r"ndcg_cut[._](\d+)", r"nDCG(gain=linear)@\1"),
+    (r"dcg", "DCG(gain=linear)"),
+    (r"map", "AP"),
+    (r"map_cut[._](\d+)", r"AP@\1"),
+    (r"P[._](\d+)", r"P@\1"),
+    (r"recall[._](\d+)", r"R@\1"),
+    (r"success[._](\d+)", r"Success@\1"),
+    (r"unj[._](\d+)", r"Unjudged(over=k)@\1"),
+    (r"recip_rank", "RR"),
+    (r"iprec_at_recall[._](\d*\.\d+|\d+)", r"IPrec@\1"),
+    (r"11pt_avg", "11pt"),
+    (r"bpref", "Bpref"),
+    (r"gm_map", "GMAP"),
+    (r"set_P", "SetP"),
+    (r"set_recall", "SetR"),
+    (r"set_F", "SetF"),
+    (r"num_q", "NumQ"),
+    (r"num_ret", "NumRet"),
+    (r"num_rel", "NumRel"),
+    (r"num_rel_ret", "NumRelRet"),
+)
+"""trec_eval's spellings, to the letter. Its nDCG is linear, so that is how these are read."""
+
+OTHERS: dict[str, str] = {
+    "recall": "R",
+    "precision": "P",
+    "hit_rate": "Success",
+    "hitrate": "Success",
+    "hit": "Success",
+    "mrr": "RR",
+    "reciprocal_rank": "RR",
+    "map": "AP",
+    "average_precision": "AP",
+    "ndcg_burges": "nDCG",
+    "r-precision": "Rprec",
+    "r_precision": "Rprec",
+    "f1": "F",
+}
+"""Names of RAG tools and of ranx for ours, whatever their case; a cutoff follows as @k."""
+
+IR_MEASURES_GAIN = {"log2": "linear", "exp-log2": "exp2"}
+
+
+def parse(text: Any, conventions: Conventions | None = None) -> Measure:
+    """The measure that a text names; `parse(str(measure)) == measure`.
+
+    A bare nDCG, DCG or NCG takes the gain of `conventions` (2^g − 1 by default), a bare IPrec or 11pt its rule
+    for recall levels. Objects of ir_measures are read by their text.
+
+    Raises
+    ------
+    UnknownNameError: not understood; the nearest name is offered. UsageError: a parameter or cutoff is wrong.
+
+    >>> str(parse("ndcg_cut_10")), str(parse("mrr@10")), str(parse("P(rel=2)@5"))
+    ('nDCG(gain=linear)@10', 'RR@10', 'P(rel=2)@5')
+    """
+    if isinstance(text, Measure):
+        return text
+    asked = str(text).strip()
+    name, given, cutoff = split_text(_canonical_spelling(asked).replace("11pt_avg", "11pt"))
+    name = {known.lower(): known for known in DEFINITIONS}.get(name.lower(), name)
+    if name == "NumRet" and "rel" in given:
+        name = "NumRelRet"
+    if name not in DEFINITIONS:
+        raise _unknown(asked, name, cutoff)
+    definition = DEFINITIONS[name]
+    values = _parameters(definition, given, asked)
+    for key, value in _bare(definition, conventions or Conventions()).items():
+        values.setdefault(key, value)
+    kept = tuple((p.name, values[p.name]) for p in definition.parameters if p.name in values and values[p.name] != p.default)
+    return Measure(name, _cutoff(definition, cutoff, asked), kept, definition)
+
+
+def parse_all(texts: str | Iterable[Any] | Any, conventions: Conventions | None = None) -> dict[str, Measure]:
+    """The measures of a list (commas and repetition both work), by the text as asked; equal ones come once."""
+    items = [texts] if isinstance(texts, (str, Measure)) or not isinstance(texts, Iterable) else list(texts)
+    asked: dict[str, Measure] = {}
+    for item in items:
+        for text in split_list(item) if isinstance(item, str) else [item]:
+            asked[str(text)] = parse(text, conventions)
+    if not asked:
+        raise UsageError("no measure was named; nDCG@10, R@5 and RR are good ones to begin with")
+    return asked
+
+
+def _canonical_spelling(text: str) -> str:
+    for pattern, ours in TREC_EVAL:
+        match = re.fullmatch(pattern, text)
+        if match:
+            return match.expand(ours)
+    head = re.match(r"[A-Za-z_][\w-]*", text)
+    if head and head[0].lower() in OTHERS and head[0] not in DEFINITIONS:
+        return OTHERS[head[0].lower()] + text[head.end() :]
+    return text
+
+
+def _parameters(definition: Definition, given: dict[str, str], asked: str) -> dict[str, Value]:
+    known = {p.name: p for p in definition.parameters}
+    values: dict[str, Value] = {}
+    for key, text in given.items():
+        if key == "dcg" and "gain" in known:
+            if text not in IR_MEASURES_GAIN:
+                raise UsageError(f"measure {asked}: dcg={text} is not one of {', '.join(IR_MEASURES_GAIN)}")
+            key, text = "gain", IR_MEASURES_GAIN[text]
+        if key == "gains" and "gain" in known:
+            key = "gain"
+        if key not in known:
+            raise UnknownNameError(f"parameter of {definition.name}", key, known or ["none"])
+        if text == "None":
+            continue
+        values[key] = read_value(known[key], text, asked)
+        if key == "gain" and values[key] == "binary" and known[key].default != "binary":
+            raise UsageError(f"measure {asked}: gain=binary is for RBP; use a map such as gain={{1:1,2:1}}")
+    return values
+
+
+def _bare(definition: Definition, conventions: Conventions) -> dict[str, Value]:
+    """What a profile reads into a bare name."""
+    names = {p.name for p in definition.parameters}
+    bare: dict[str, Value] = {}
+    if "gain" in names and definition.name in ("nDCG", "DCG", "NCG"):
+        bare["gain"] = conventions.gain
+    if "levels" in names:
+        bare["levels"] = conventions.recall_levels
+    return bare
+
+
+def _cutoff(definition: Definition, text: str | None, asked: str) -> int | float | None:
+    kind = definition.cutoff
+    if text is None:
+        if kind in ("required", "level"):
+            raise UsageError(f"measure {asked} needs a cutoff, for example {definition.example}")
+        return None
+    if kind == "no":
+        raise UsageError(f"measure {asked}: {definition.name} takes no cutoff")
+    try:
+        number = float(text)
+    except ValueError:
+        raise UsageError(f"measure {asked}: the cutoff {text!r} is not a number") from None
+    if kind == "level":
+        if not 0 <= number <= 1:
+            raise UsageError(f"measure {asked}: the recall level {text} is outside [0, 1]")
+        return int(number) if number.is_integer() else number
+    if not (number.is_integer() and 1 <= number <= 1e9):
+        raise UsageError(f"measure {asked}: the cutoff {text} is not a whole number of at least 1")
+    return int(number)
+
+
+def _unknown(asked: str, name: str, cutoff: str | None) -> UsageError:
+    """The error for a name that is not understood, with the spelling that was probably meant."""
+    tail = re.fullmatch(r"(.+?)[._@]?(\d+)", name) if cutoff is None else None
+    if tail:
+        stem = tail[1].rstrip("._")
+        for candidate in (f"{stem}@{tail[2]}", f"{_canonical_spelling(stem)}@{tail[2]}"):
+            try:
+                return UsageError(f"unknown measure {asked!r}: did you mean {parse(candidate)}?")
+            except UsageError:
+                continue
+    spellings = {n.lower(): n for n in [*(p.split("[")[0] for p, _ in TREC_EVAL), *OTHERS, *DEFINITIONS]}
+    near = difflib.get_close_matches(name.lower(), spellings, n=1)
+    if near:
+        meant = spellings[near[0]]
+        shown = f"{meant}@{cutoff}" if cutoff else meant
+        return UnknownNameError("measure", asked, [shown], "(`leadline measures` lists all)")
+    return UnknownNameError("measure", asked, DEFINITIONS, "(`leadline measures` explains them)")
