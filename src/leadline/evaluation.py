@@ -1,7 +1,8 @@
 """Evaluation: runs and judgments in, Scores out."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from leadline.ranking import rank
 from leadline.scores import ERROR, SCORED, UNANSWERED, UNDEFINED, Cell, Scores, Summary
 from leadline.spelling import parse_all
 from leadline.stats.intervals import Interval, bootstrap_interval, mean_interval, t_interval
-from leadline.tables import Conflicts, Qrels
+from leadline.tables import Conflicts, Qrels, RunSource
 
 GMAP_FLOOR = 0.00001
 """The floor of each AP in GMAP, as in trec_eval (MIN_GEO_MEAN)."""
@@ -55,6 +56,7 @@ def evaluate(
     input_format: str | None = None,
     hash_inputs: bool = False,
     average: str | None = None,
+    watch: Callable[[RunSource], RunSource] | None = None,
     **switches: Any,
 ) -> Scores:
     """Measure one or more runs against graded judgments.
@@ -71,7 +73,7 @@ def evaluate(
     bounds: also give the least and greatest value that unjudged documents could lead to.
     interval: `auto` (Student's t, Wilson for yes/no measures) or `bootstrap` (percentile, by `seed`).
     conflicts, grade_map, max_grade: what to do with judgments (see `leadline.tables.Qrels.checked`).
-    hash_inputs: record the SHA-256 of each file.
+    hash_inputs: record the SHA-256 of each file. watch: wraps each run before it is read, to show progress.
 
     Raises
     ------
@@ -89,6 +91,8 @@ def evaluate(
     rng = np.random.default_rng(seed) if interval == "bootstrap" else None
     if interval not in ("auto", "bootstrap"):
         raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
+    if watch is not None:
+        given = replace(given, runs=tuple(watch(one) for one in given.runs))
     return score(given, asked, rules, by=by, with_bounds=bounds, rng=rng, seed=seed, hash_inputs=hash_inputs)
 
 

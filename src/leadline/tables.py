@@ -20,11 +20,13 @@ class Block:
     """Some rows of a run, loaded when asked for, so that blocks can be parsed side by side.
 
     `load()` gives a frame with columns query_id, doc_id (String) and score (Float64), in the order given;
-    `lines()` the line number of each of its rows, for error messages.
+    `lines()` the line number of each of its rows, for error messages; `size` is its length in bytes, for
+    progress.
     """
 
     load: Callable[[], pl.DataFrame]
     lines: Callable[[], Sequence[int]]
+    size: int = 0
 
 
 class RunSource(Protocol):

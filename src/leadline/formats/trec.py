@@ -244,7 +244,7 @@ class TrecRun:
                 return frame.with_columns(score=-(pl.int_range(pl.len()) + position).cast(pl.Float64))
             return frame
 
-        return Block(load, lambda: read_lines(data, RUN, self.comments, line)[0][ROW].to_list())
+        return Block(load, lambda: read_lines(data, RUN, self.comments, line)[0][ROW].to_list(), len(data))
 
     def _ranks(self, frame: pl.DataFrame, data: bytes, line: int) -> pl.Series:
         ranks = frame["rank"].cast(pl.Float64, strict=False)

@@ -1,0 +1,4 @@
+"""`python -m leadline`: the same as the command `leadline`."""
+
+from leadline.cli.main import run
+run()

@@ -1,0 +1,51 @@
+"""`leadline demo`: a real collection, real retrievers, and their evaluation."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from leadline.errors import InputError, printable
+
+MEASURES = "nDCG@10,R@10,P@5,RR,Judged@10"
+RUNS = ("bm25", "dense", "fusion")
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the collection is written.")] = Path("leadline-demo"),
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No word on standard error while it works.")] = False,
+) -> None:
+    """Search the docstrings of this Python's standard library with three retrievers, and measure them.
+
+    Writes a folder with the collection, the queries, the judgments, the runs and an HTML report.
+
+    Example: leadline demo
+    """
+    from leadline.demo.files import write_collection
+    from leadline.evaluation import evaluate
+    from leadline.report.files import write_report
+    from leadline.report.table_text import table_text
+
+    def say(text: str) -> None:
+        if not quiet:
+            typer.echo(text, err=True)
+
+    try:
+        written = write_collection(folder, say)
+    except OSError as error:
+        raise InputError(f"{printable(str(folder))}: cannot be written ({error.strerror or error})") from None
+    scores = evaluate(
+        [str(folder / f"{name}.run") for name in RUNS],
+        str(folder / "qrels.txt"),
+        MEASURES,
+        queries=str(folder / "queries.jsonl"),
+        hash_inputs=True,
+    )
+    write_report(scores, folder / "report.html", "demo")
+    typer.echo(f"{written.documents} documents of Python {written.python_version}, {written.questions} questions, {written.judgments} judgments\n")
+    typer.echo(table_text(scores), nl=False)
+    if written.missing_ids:
+        typer.echo(f"! {len(written.missing_ids)} judged documents are not in this Python: {', '.join(written.missing_ids[:5])}")
+    typer.echo(f"\nIn {printable(str(folder))}: the collection, the runs, report.html to open in a browser, and README.md.")
+    typer.echo("Next, where does each kind of question fail?")
+    typer.echo(f"  leadline evaluate {folder}/*.run --qrels {folder}/qrels.txt --queries {folder}/queries.jsonl --by type -m nDCG@10")

@@ -1,0 +1,70 @@
+"""The command `leadline`: its commands, and how errors and interruptions end it."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from leadline.cli.demo import demo
+from leadline.cli.evaluate import evaluate
+from leadline.cli.measures import measures
+from leadline.errors import LeadlineError
+
+HELP = """Leadline tells whether a change to a search or RAG system helped, how sure that is, and where it broke.
+
+Examples:
+
+  leadline demo                                      a real collection to play with
+
+  leadline evaluate bm25.run --qrels qrels.txt       measure a run against judgments
+
+  leadline measures nDCG                             what a measure means, and what it ignores
+"""
+
+app = typer.Typer(name="leadline", help=HELP, no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False)
+app.command(rich_help_panel="Start")(demo)
+app.command(rich_help_panel="Measure")(evaluate)
+app.command(rich_help_panel="Measure")(measures)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from leadline.report.wording import tool_version
+
+        typer.echo(f"leadline {tool_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """The options of the command itself; its help is HELP."""
+
+
+options.__doc__ = HELP
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Run the command and leave with its exit code: 0, 2 wrong use or input, 4 nothing to compare, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        app(args=arguments, prog_name="leadline")
+    except LeadlineError as error:
+        _leave(f"leadline: {error}", error.exit_code)
+    except MemoryError:
+        _leave("leadline: out of memory; --depth N or fewer runs at a time need less", 2)
+    except KeyboardInterrupt:
+        _leave("leadline: interrupted", 130)
+    except BrokenPipeError:
+        # The reader of our output has gone (a pager was closed): nothing more is to be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _leave(message: str, code: int) -> None:
+    print(message, file=sys.stderr)
+    sys.exit(code)

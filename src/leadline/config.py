@@ -1,0 +1,108 @@
+"""Settings: an option, then `LEADLINE_*`, then the nearest `leadline.toml`, then the default."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from leadline.errors import InputError, UnknownNameError, UsageError, printable
+
+FILE = "leadline.toml"
+
+KINDS: dict[str, type | tuple[type, ...]] = {
+    "qrels": str,
+    "queries": (str, list),
+    "measures": (str, list),
+    "k": int,
+    "by": str,
+    "profile": str,
+    "format": str,
+    "order": str,
+    "ties": str,
+    "undefined": str,
+    "duplicates": str,
+    "conflicts": str,
+    "grade_map": str,
+    "max_grade": (int, float),
+    "depth": int,
+    "judgments": str,
+    "ignore_self": bool,
+    "comments": bool,
+    "bounds": bool,
+    "interval": str,
+    "seed": int,
+    "plugin": (str, list),
+    "input_format": str,
+}
+"""What `leadline.toml` may say and the kind of each value; the environment has the same names in capitals."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the environment and `leadline.toml` say, where no option does."""
+
+    file: Mapping[str, Any]
+    path: Path | None = None
+
+    @classmethod
+    def nearest(cls, start: Path | None = None) -> "Settings":
+        """The settings of the nearest `leadline.toml` from the folder `start` upward; empty where there is none.
+
+        Raises
+        ------
+        InputError: the file is no TOML, or a value is of the wrong kind. UnknownNameError: an unknown key.
+        """
+        folder = (start or Path.cwd()).resolve()
+        for place in (folder, *folder.parents):
+            path = place / FILE
+            if path.is_file():
+                return cls(_checked(path), path)
+        return cls({})
+
+    def value(self, name: str, given: Any = None, default: Any = None) -> Any:
+        """The value of one setting: as given, else from the environment, the file, or the default.
+
+        Raises
+        ------
+        UsageError: the environment's value is not of the setting's kind.
+        """
+        if given not in (None, [], ()):
+            return given
+        text = os.environ.get(f"LEADLINE_{name.upper()}")
+        if text:
+            return _from_text(name, text)
+        return self.file.get(name, default)
+
+
+def _checked(path: Path) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{printable(str(path))}: cannot be read ({error})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{printable(str(path))}: is no TOML: {error}") from None
+    for key, value in table.items():
+        if key not in KINDS:
+            raise UnknownNameError(f"setting in {printable(str(path))}", key, KINDS)
+        if not isinstance(value, KINDS[key]) or (isinstance(value, bool) and KINDS[key] is not bool):
+            raise InputError(f"{printable(str(path))}: {key} = {value!r} is not of the right kind")
+    return table
+
+
+def _from_text(name: str, text: str) -> Any:
+    kind = KINDS.get(name, str)
+    wanted = kind if isinstance(kind, tuple) else (kind,)
+    if bool in wanted:
+        if text.lower() in ("1", "true", "yes"):
+            return True
+        if text.lower() in ("0", "false", "no"):
+            return False
+        raise UsageError(f"LEADLINE_{name.upper()}={text!r} is neither true nor false")
+    if int in wanted or float in wanted:
+        try:
+            return float(text) if float in wanted else int(text)
+        except ValueError:
+            raise UsageError(f"LEADLINE_{name.upper()}={text!r} is not a number") from None
+    return text
