@@ -1,0 +1,177 @@
+"""The one door for files: open, recognise the format, and hand the file to its reader."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from leadline.conventions import Conventions
+from leadline.errors import InputError, UsageError, printable
+from leadline.formats.beir import read_beir_qrels, read_beir_queries
+from leadline.formats.faults import Faults
+from leadline.formats.jsontext import decode
+from leadline.formats.rag import RagRows, ids_needed
+from leadline.formats.rows import read_rows_qrels, read_rows_queries, read_rows_rag, read_rows_run
+from leadline.formats.sniff import checked_format, recognise
+from leadline.formats.source import Source
+from leadline.formats.trec import TrecRun, name_of, read_trec_qrels
+from leadline.tables import ROW, Conflicts, Qrels, Queries, RunSource
+
+
+def read_run(
+    path: str | Path,
+    *,
+    name: str | None = None,
+    input_format: str | None = None,
+    conventions: Conventions | None = None,
+) -> RunSource:
+    """A run from a file, by default named after it; `conventions` says what orders it.
+
+    Raises
+    ------
+    InputError, RowsError: the file cannot be read or is wrong. UsageError: ranks are asked for and there are
+    none. UnknownNameError: no such format.
+    """
+    conventions = conventions or Conventions()
+    called = name or ("run" if str(path) == "-" else name_of(path))
+    form = _named(path, input_format)
+    if form == "beir":
+        raise UsageError(f"{printable(str(path))}: a BEIR folder holds queries and judgments, not a run")
+    source = Source.open(path)
+    form = form or _recognised(source)
+    if form == "trec":
+        return TrecRun(source, called, conventions.order, conventions.comments)
+    run = read_rows_run(source, form, called, conventions.order)
+    if not isinstance(run, RagRows):
+        return run
+    if run.run is None:
+        raise InputError(
+            ids_needed(source.name)
+            if run.texts_only
+            else f"{printable(source.name)}: no row has retrieved ids"
+        )
+    return run.run
+
+
+def read_qrels(
+    path: str | Path,
+    *,
+    input_format: str | None = None,
+    conflicts: Conflicts = "error",
+    grade_map: Mapping[float, float] | None = None,
+    max_grade: float | None = None,
+    comments: bool = False,
+    keep_subtopic: bool = False,
+) -> Qrels:
+    """Judgments from a file or a BEIR folder (its split `test`).
+
+    Raises
+    ------
+    InputError, RowsError: the file cannot be read or is wrong. UnknownNameError: no such format.
+    """
+    form = _named(path, input_format)
+    if form == "beir":
+        return read_beir_qrels(path, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade)
+    source = Source.open(path)
+    form = form or _recognised(source)
+    if form == "trec":
+        frame = read_trec_qrels(source, comments=comments, keep_subtopic=keep_subtopic)
+        return Qrels.checked(
+            frame, source=source.name, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade
+        )
+    qrels = read_rows_qrels(
+        source,
+        form,
+        keep_subtopic=keep_subtopic,
+        conflicts=conflicts,
+        grade_map=grade_map,
+        max_grade=max_grade,
+    )
+    if isinstance(qrels, Qrels):
+        return qrels
+    if qrels.qrels is None:
+        raise InputError(f"{printable(source.name)}: no row has reference ids")
+    return qrels.qrels
+
+
+def read_queries(path: str | Path, *, input_format: str | None = None) -> Queries:
+    """Queries from a file or a BEIR folder; without a header, each line is an id, a tab and the text.
+
+    Raises
+    ------
+    InputError, RowsError: the file cannot be read or is wrong. UnknownNameError: no such format.
+    """
+    form = _named(path, input_format)
+    if form == "beir":
+        return read_beir_queries(path)
+    source = Source.open(path)
+    form = form or _recognised(source)
+    if form == "trec":
+        return Queries.checked(_id_and_text(source), source=source.name)
+    queries = read_rows_queries(source, form)
+    return queries if isinstance(queries, Queries) else queries.queries
+
+
+def read_rag_rows(
+    path: str | Path,
+    *,
+    name: str | None = None,
+    input_format: str | None = None,
+    conventions: Conventions | None = None,
+) -> RagRows:
+    """The rows of a RAG tool from a file: retrieved ids, reference ids, and the queries.
+
+    Raises
+    ------
+    InputError, RowsError: the file cannot be read, is wrong, or has no ids. UnknownNameError: no such format.
+    """
+    form = _named(path, input_format)
+    if form in ("beir", "trec"):
+        raise UsageError(
+            f"{printable(str(path))}: RAG rows come as jsonl, json, csv, tsv or parquet, not {form}"
+        )
+    source = Source.open(path)
+    form = form or _recognised(source)
+    if form == "trec":
+        raise InputError(
+            f"{printable(source.name)}: no RAG rows: neither JSON, nor a header with known columns"
+        )
+    called = name or ("run" if str(path) == "-" else name_of(path))
+    return read_rows_rag(source, form, called, (conventions or Conventions()).order)
+
+
+def _named(path: str | Path, input_format: str | None) -> str | None:
+    """The format the user named, or `beir` for a folder that is one; None where the content decides."""
+    if input_format is not None:
+        return checked_format(input_format)
+    folder = Path(path)
+    if (
+        str(path) != "-"
+        and folder.is_dir()
+        and ((folder / "qrels").is_dir() or any(folder.glob("queries.jsonl*")))
+    ):
+        return "beir"
+    return None
+
+
+def _recognised(source: Source) -> str:
+    endings = [
+        ending.lower() for ending in Path(source.path).suffixes if ending.lower() not in (".gz", ".zst")
+    ]
+    return recognise(source.head(), endings[-1] if endings else "")
+
+
+def _id_and_text(source: Source) -> pl.DataFrame:
+    faults = Faults(source.name, "or give the file a header, or name its format with --input-format")
+    rows: list[tuple[str, str, int]] = []
+    for line, raw in enumerate(decode(source.read_all(), source.name).split("\n"), start=1):
+        text = raw.removesuffix("\r")
+        if not text.strip():
+            continue
+        query, tab, rest = text.partition("\t")
+        if tab and query:
+            rows.append((query, rest, line))
+        else:
+            faults.add(line, None, text, "expected a query id, a tab and the query's text")
+    faults.check()
+    return pl.DataFrame(rows, schema={"query_id": pl.String, "text": pl.String, ROW: pl.UInt32}, orient="row")

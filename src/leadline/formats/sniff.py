@@ -1,0 +1,85 @@
+"""Recognising a file's format by what is in it; the ending only settles what the content leaves open."""
+
+import csv
+import json
+from typing import Any
+
+from leadline.errors import UnknownNameError
+from leadline.formats.columns import knows, plain
+from leadline.formats.ragfields import is_rag
+
+FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "beir")
+"""The names that `--input-format` takes."""
+
+RECORD_KEYS = frozenset(
+    ("queryid", "qid", "topic", "topicid", "docid", "docno", "documentid", "corpusid", "error", "text")
+) | {"query", "question", "userinput", "input", "id"}
+"""Keys, in plain form, of which a row as JSON object has one; a query id of a JSON map is none of them."""
+
+
+def checked_format(name: str) -> str:
+    """The name of a format as the user gave it.
+
+    Raises
+    ------
+    UnknownNameError: no such format.
+    """
+    if name not in FORMATS:
+        raise UnknownNameError("input format", name, FORMATS)
+    return name
+
+
+def recognise(head: bytes, ending: str = "") -> str:
+    r"""The format of a file that begins with `head` and whose name ends in `ending` (as `.csv`).
+
+    >>> recognise(b"q1 Q0 d1 1 0.5 bm25"), recognise(b"query-id\tcorpus-id"), recognise(b'{"q": {"d": 1}}')
+    ('trec', 'tsv', 'json')
+    """
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    after = text[1:].lstrip()[:1]
+    if (
+        text.startswith("[")
+        and after in ("{", "[", "]", '"', "")
+        and ending not in (".run", ".trec", ".qrels")
+    ):
+        return "json"
+    if text.startswith("{") and after in ('"', "}", ""):
+        return _lines_or_whole(text, ending)
+    return _table(text.partition("\n")[0].rstrip("\r"), ending)
+
+
+def _lines_or_whole(text: str, ending: str) -> str:
+    """JSONL where the first line is a row; JSON where it is a map of queries or only begins an object."""
+    first, _, rest = text.partition("\n")
+    try:
+        value = json.loads(first)
+    except (ValueError, RecursionError):
+        if ending in (".jsonl", ".ndjson") or rest.lstrip(" \t\r").startswith("{"):
+            return "jsonl"
+        return "json" if first.strip() == "{" or ending == ".json" or not rest else "jsonl"
+    is_map = bool(value) and all(isinstance(inner, (dict, list)) for inner in value.values())
+    if is_map and not is_rag(value) and not RECORD_KEYS & {plain(key) for key in value} and not rest.strip():
+        return "json"
+    return "jsonl" if ending != ".json" or not _is_report(value) else "json"
+
+
+def _is_report(value: Any) -> bool:
+    """True for an object that wraps its rows, as RAGChecker writes them."""
+    return isinstance(value, dict) and isinstance(value.get("results"), list)
+
+
+def _table(line: str, ending: str) -> str:
+    """TSV or CSV where the first line is a header of known columns (or the ending insists); else TREC."""
+    for kind, separator in (("tsv", "\t"), ("csv", ",")):
+        if separator in line and knows(_fields(line, separator)):
+            return kind
+    return "csv" if ending == ".csv" else "trec"
+
+
+def _fields(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return []

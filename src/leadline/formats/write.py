@@ -1,0 +1,250 @@
+"""Writing runs, judgments and queries: the format by the ending, each file whole or not at all."""
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from leadline.errors import InputError, UsageError, printable
+from leadline.tables import ROW, Qrels, Queries, RunSource
+
+ENDINGS = {
+    ".run": "trec",
+    ".trec": "trec",
+    ".txt": "trec",
+    ".qrels": "trec",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+}
+"""The formats by ending; `.gz` or `.zst` may follow, except for Parquet, which is packed by itself."""
+
+Packing = Literal["uncompressed", "gzip", "zstd"]
+
+
+def format_of(path: str | Path) -> tuple[str, Packing]:
+    """The format and the packing that a file's name asks for.
+
+    Raises
+    ------
+    UsageError: an ending that names no format.
+
+    >>> format_of("runs/bm25.run.gz")
+    ('trec', 'gzip')
+    """
+    name = Path(path).name.lower()
+    packing: Packing = "uncompressed"
+    for ending, kind in ((".gz", "gzip"), (".zst", "zstd")):
+        if name.endswith(ending):
+            name, packing = name.removesuffix(ending), "gzip" if kind == "gzip" else "zstd"
+    form = ENDINGS.get(Path(name).suffix)
+    if form is None or (form == "parquet" and packing != "uncompressed"):
+        raise UsageError(
+            f"{printable(str(path))}: the ending says no format; known: {' '.join(ENDINGS)}, "
+            "and .gz or .zst after all but .parquet"
+        )
+    return form, packing
+
+
+@contextmanager
+def atomic_write(path: str | Path) -> Iterator[Path]:
+    """A temporary file beside `path` that takes its place when the block ends well, and is gone when not.
+
+    What is no regular file (a device, a pipe) is written to directly, since it cannot be replaced.
+
+    Raises
+    ------
+    UsageError: the place cannot be written to.
+    """
+    # Through a symbolic link the file it points to is replaced, not the link.
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        if target.is_dir():
+            raise UsageError(f"cannot write to {printable(str(path))}: it is a folder")
+        yield target
+        return
+    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
+    try:
+        try:
+            with temporary.open("xb"):
+                pass
+            if target.exists():
+                shutil.copymode(target, temporary)
+        except OSError as error:
+            raise UsageError(f"cannot write to {printable(str(path))}: {error.strerror or error}") from None
+        yield temporary
+        try:
+            temporary.replace(target)
+        except OSError as error:
+            raise UsageError(f"cannot write to {printable(str(path))}: {error.strerror or error}") from None
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def write_run(run: RunSource, path: str | Path) -> None:
+    """A run as a file; the rows stay in their order, and the scores read back as the same numbers.
+
+    JSONL also holds the queries that were answered with nothing and those that failed. The other formats
+    cannot say either: empty answers are left out there, and failed ones are refused.
+
+    Raises
+    ------
+    UsageError: an ending without a format, or a place that cannot be written to.
+    InputError: an id with white space for TREC, or failed queries for a format that cannot say so.
+    """
+    form, packing = format_of(path)
+    if run.failed and form != "jsonl":
+        raise InputError(
+            f"{printable(str(path))}: {len(run.failed)} queries failed, which only JSONL can say; write it"
+        )
+    frames = [block.load().select("query_id", "doc_id", "score") for block in run.blocks()]
+    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=schema)
+    if form == "trec":
+        write_lines(_trec_run(frame, run.name, str(path)), path, packing)
+    elif form == "jsonl":
+        rows: list[dict[str, Any]] = [{"query_id": query, "doc_ids": []} for query in run.empty]
+        rows += [{"query_id": query, "error": message} for query, message in run.failed.items()]
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+        more = pl.DataFrame({"line": lines}, schema={"line": pl.String})
+        write_lines(pl.concat([_json_lines(frame, "score"), more]), path, packing)
+    else:
+        write_table(frame, path)
+
+
+def write_qrels(qrels: Qrels, path: str | Path) -> None:
+    """Judgments as a file; whole grades are written without a decimal point.
+
+    Raises
+    ------
+    UsageError: an ending without a format, or a place that cannot be written to.
+    InputError: an id with white space for TREC.
+    """
+    form, packing = format_of(path)
+    extra = ["subtopic"] if "subtopic" in qrels.frame.columns else []
+    frame = qrels.frame.select("query_id", "doc_id", "grade", *extra)
+    if form == "trec":
+        _no_white_space(frame, ("query_id", "doc_id", *extra), str(path))
+        middle = pl.col("subtopic") if extra else pl.lit("0")
+        line = pl.concat_str([pl.col("query_id"), middle, pl.col("doc_id"), as_grade(frame)], separator=" ")
+        write_lines(frame.select(line.alias("line")), path, packing)
+        return
+    if _all_whole(frame):
+        frame = frame.with_columns(pl.col("grade").cast(pl.Int64))
+    if form == "jsonl":
+        write_lines(_json_lines(frame, "grade"), path, packing)
+    else:
+        write_table(frame, path)
+
+
+def write_queries(queries: Queries, path: str | Path) -> None:
+    """Queries as a file: query_id, text and every further column.
+
+    Raises
+    ------
+    UsageError: an ending without a format, one that is TREC's (which has no queries), or a place that cannot
+        be written to.
+    """
+    form, packing = format_of(path)
+    frame = queries.frame.drop(ROW, strict=False)
+    if form == "trec":
+        raise UsageError(
+            f"{printable(str(path))}: TREC has no file of queries; write .jsonl, .csv, .tsv or .parquet"
+        )
+    if form == "jsonl":
+        lines = [json.dumps(row, ensure_ascii=False, default=str) for row in frame.iter_rows(named=True)]
+        write_lines(pl.DataFrame({"line": lines}, schema={"line": pl.String}), path, packing)
+    else:
+        write_table(frame, path)
+
+
+def write_table(frame: pl.DataFrame, path: str | Path) -> None:
+    """A table as CSV, TSV or Parquet by the ending, with its header, packed where the ending says so.
+
+    Raises
+    ------
+    UsageError: another ending, or a place that cannot be written to.
+    """
+    form, packing = format_of(path)
+    if form not in ("csv", "tsv", "parquet"):
+        raise UsageError(f"{printable(str(path))}: a table is written as .csv, .tsv or .parquet")
+    with atomic_write(path) as temporary:
+        if form == "parquet":
+            frame.write_parquet(temporary)
+        else:
+            separator = "\t" if form == "tsv" else ","
+            frame.lazy().sink_csv(temporary, separator=separator, compression=packing, check_extension=False)
+
+
+def write_lines(lines: pl.DataFrame, path: str | Path, packing: Packing = "uncompressed") -> None:
+    """A one-column table as the lines of a text file.
+
+    Raises
+    ------
+    UsageError: a place that cannot be written to.
+    """
+    # Polars packs zstd, which Python before 3.14 cannot; so text goes through its CSV writer.
+    with atomic_write(path) as temporary:
+        lines.lazy().sink_csv(
+            temporary, include_header=False, quote_style="never", compression=packing, check_extension=False
+        )
+
+
+def as_grade(frame: pl.DataFrame) -> pl.Expr:
+    """The grades as text, without a decimal point where all are whole: TREC tools read whole numbers."""
+    return (pl.col("grade").cast(pl.Int64) if _all_whole(frame) else pl.col("grade")).cast(pl.String)
+
+
+def _all_whole(frame: pl.DataFrame) -> bool:
+    grade = pl.col("grade").cast(pl.Float64)
+    return bool(frame.select(((grade == grade.floor()) & (grade.abs() < 2**53)).all()).item())
+
+
+def _trec_run(frame: pl.DataFrame, name: str, path: str) -> pl.DataFrame:
+    """The lines of a TREC run. The rank follows the order rule; trec_eval ignores it, other tools read it."""
+    _no_white_space(frame, ("query_id", "doc_id"), path)
+    by = ["query_id", "score", "doc_id"]
+    ranked = frame.with_row_index("at").sort(by, descending=[False, True, True])
+    ranked = ranked.with_columns(rank=pl.int_range(1, pl.len() + 1).over("query_id")).sort("at")
+    tag = "_".join(name.split()) or "run"
+    fields = [
+        pl.col("query_id"),
+        pl.lit("Q0"),
+        pl.col("doc_id"),
+        pl.col("rank"),
+        pl.col("score"),
+        pl.lit(tag),
+    ]
+    return ranked.select(
+        pl.concat_str([field.cast(pl.String) for field in fields], separator=" ").alias("line")
+    )
+
+
+def _no_white_space(frame: pl.DataFrame, columns: tuple[str, ...], path: str) -> None:
+    for name in columns:
+        # TREC separates fields by ASCII white space; a space beyond ASCII is part of the id.
+        wrong = pl.col(name).str.contains(r"[ \t\n\r\x0b\x0c]")
+        rows = frame.with_row_index(ROW, offset=1).filter(wrong)
+        if rows.height:
+            found = printable(rows[name][0])
+            raise InputError(
+                f"{printable(path)}: line {rows[ROW][0]}: the {name} {found!r} has white space, which "
+                f"separates fields in TREC files ({rows.height} such ids); write .jsonl, .csv or .parquet"
+            )
+
+
+def _json_lines(frame: pl.DataFrame, number: str) -> pl.DataFrame:
+    """The rows as JSON lines; infinite numbers, for which Polars writes null, are written as Python does."""
+    value = pl.col(number)
+    if frame[number].dtype.is_float() and not frame.select(value.is_finite().all()).item():
+        lines = [json.dumps(row, ensure_ascii=False) for row in frame.iter_rows(named=True)]
+        return pl.DataFrame({"line": lines}, schema={"line": pl.String})
+    return frame.select(pl.struct(pl.all()).struct.json_encode().alias("line"))
