@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leadline.catalogue import register
     from leadline.errors import LeadlineError
     from leadline.evaluation import evaluate
     from leadline.measure import Measure
+    from leadline.registration import register
     from leadline.scores import Scores
     from leadline.spelling import parse
     from leadline.tables import Qrels, Queries, Run
@@ -26,7 +26,7 @@ _HOMES = {
     "Scores": "scores",
     "evaluate": "evaluation",
     "parse": "spelling",
-    "register": "catalogue",
+    "register": "registration",
 }
 
 

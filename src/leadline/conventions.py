@@ -67,7 +67,9 @@ PROFILES: dict[str, Conventions] = {
         "ir_measures", "judged", "zero", score_width=32, gain="linear", recall_levels="floor"
     ),
     "msmarco": Conventions("msmarco", "judged", "skip", order="rank"),
-    "beir": Conventions("beir", "intersection", "zero", score_width=32, gain="linear", recall_levels="floor", ignore_self=True),
+    "beir": Conventions(
+        "beir", "intersection", "zero", score_width=32, gain="linear", recall_levels="floor", ignore_self=True
+    ),
 }
 """The profiles by name. `leadline-1` is the default and never changes."""
 
@@ -91,7 +93,9 @@ def conventions(profile: str = "leadline-1", **switches: Any) -> Conventions:
             raise UnknownNameError("switch", key, set(kinds) - {"profile"})
         allowed = get_args(kinds[key])
         if allowed and key != "depth" and value not in allowed:
-            raise UsageError(f"{key.replace('_', '-')} {value!r} is not one of {', '.join(map(str, allowed))}")
+            raise UsageError(
+                f"{key.replace('_', '-')} {value!r} is not one of {', '.join(map(str, allowed))}"
+            )
         if key == "depth" and (not isinstance(value, int) or value < 1):
             raise UsageError(f"depth {value!r} is not a whole number of at least 1")
     return replace(PROFILES[profile], **chosen)

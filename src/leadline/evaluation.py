@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from leadline.account import heading, qrels_account, system_account, warnings
 from leadline.conventions import Conventions, conventions
 from leadline.errors import InputError, NotComparableError, UsageError, printable
 from leadline.hits import Flags, Floats, Hits, Judged
@@ -14,7 +15,6 @@ from leadline.inputs import Inputs, gather
 from leadline.measure import Measure
 from leadline.measures.bounds import bounds as bounds_of
 from leadline.measures.bounds import mean_bounds
-from leadline.measures.incomplete import judged as judged_share
 from leadline.ranking import rank
 from leadline.scores import ERROR, SCORED, UNANSWERED, UNDEFINED, Cell, Scores, Summary
 from leadline.spelling import parse_all
@@ -23,8 +23,6 @@ from leadline.tables import Conflicts, Qrels, RunSource
 
 GMAP_FLOOR = 0.00001
 """The floor of each AP in GMAP, as in trec_eval (MIN_GEO_MEAN)."""
-FEW_QUERIES = 20
-"""Below this many queries the numbers are estimates and carry no verdict."""
 
 
 def default_measures(k: int | None = None) -> str:
@@ -85,12 +83,11 @@ def evaluate(
     """
     rules = conventions(profile, queries=average, **switches)
     asked = parse_all(default_measures(k) if measures is None else measures, rules)
-    given = gather(
-        run, qrels, queries, rules, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade, input_format=input_format
-    )
-    rng = np.random.default_rng(seed) if interval == "bootstrap" else None
+    grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
+    given = gather(run, qrels, queries, rules, grading=grading, input_format=input_format)
     if interval not in ("auto", "bootstrap"):
         raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
+    rng = np.random.default_rng(seed) if interval == "bootstrap" else None
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
     return score(given, asked, rules, by=by, with_bounds=bounds, rng=rng, seed=seed, hash_inputs=hash_inputs)
@@ -111,7 +108,9 @@ def score(
     measures = list(dict.fromkeys(asked.values()))
     _check_gains(measures, given.qrels)
     judged = Judged.of(given.qrels)
-    cutoffs = sorted({int(m.cutoff) for m in measures if isinstance(m.cutoff, int) and m.cutoff >= 1 and m.name != "IPrec"})
+    cutoffs = sorted(
+        {int(m.cutoff) for m in measures if isinstance(m.cutoff, int) and m.cutoff >= 1 and m.name != "IPrec"}
+    )
     slices = _slices(given, by, judged.query_ids)
     cells: list[Cell] = []
     summaries: list[Summary] = []
@@ -119,7 +118,7 @@ def score(
     for run in given.runs:
         hits = rank(run, judged, rules, cutoffs)
         counted = _counted(hits, rules, run.name)
-        systems[run.name] = _system_account(hits, counted, cutoffs or [10])
+        systems[run.name] = system_account(hits, counted, cutoffs or [10])
         names = [query_id for query_id, use in zip(judged.query_ids, counted.tolist(), strict=True) if use]
         for measure in measures:
             values, states = _values(measure, hits, rules)
@@ -129,16 +128,16 @@ def score(
                 chosen = counted & inside
                 row = _summary(measure, hits, values, states, chosen, limits, rng)
                 summaries.append(Summary(run.name, str(measure), group=group, **row))
-    account = {"qrels": _qrels_account(given.qrels, judged), "systems": systems}
+    account = {"qrels": qrels_account(given.qrels, judged), "systems": systems}
     return Scores(
         tuple(cells),
         tuple(summaries),
         account,
         rules.to_dict() | {"order_rule": rules.order_rule()},
         given.described(hash_inputs, {name: systems[name]["rows"] for name in systems}),
-        tuple(_warnings(summaries, systems, account["qrels"], rules, measures)),
+        tuple(warnings(summaries, systems, account["qrels"], rules, measures)),
         seed if rng is not None else None,
-        {str(m): _heading(m, judged) for m in measures},
+        {str(m): heading(m, judged) for m in measures},
         {text: str(m) for text, m in asked.items()},
     )
 
@@ -185,7 +184,13 @@ def _counted(hits: Hits, rules: Conventions, name: str) -> Flags:
 
 
 def _summary(
-    measure: Measure, hits: Hits, values: Floats, states: Any, chosen: Flags, limits: Any, rng: np.random.Generator | None
+    measure: Measure,
+    hits: Hits,
+    values: Floats,
+    states: Any,
+    chosen: Flags,
+    limits: Any,
+    rng: np.random.Generator | None,
 ) -> dict[str, Any]:
     """One row of the summary over the chosen queries."""
     definition = measure.definition
@@ -203,11 +208,18 @@ def _summary(
         "ceiling": _ceiling(measure, hits, chosen & ~np.isnan(values)),
         "n_queries": int(chosen.sum()),
     }
-    for name, code in (("scored", SCORED), ("unanswered", UNANSWERED), ("undefined", UNDEFINED), ("error", ERROR)):
+    for name, code in (
+        ("scored", SCORED),
+        ("unanswered", UNANSWERED),
+        ("undefined", UNDEFINED),
+        ("error", ERROR),
+    ):
         row[f"n_{name}"] = int((states == code).sum())
     if errors and definition.aggregate == "mean":
         row["error_low"] = float(used.sum() / (len(used) + errors))
-        row["error_high"] = float((used.sum() + errors * definition.high) / (len(used) + errors)) if definition.high else None
+        row["error_high"] = (
+            float((used.sum() + errors * definition.high) / (len(used) + errors)) if definition.high else None
+        )
     if limits is not None:
         low, high, may_drop, sharp = limits
         if definition.aggregate == "mean" and not np.isnan(low[chosen]).all():
@@ -226,7 +238,9 @@ def _aggregate(how: str, used: Floats, rng: np.random.Generator | None) -> Inter
     return mean_interval(used) if rng is None else bootstrap_interval(used, rng)
 
 
-def _limits(measure: Measure, hits: Hits, values: Floats, rules: Conventions) -> tuple[Floats, Floats, Flags, bool]:
+def _limits(
+    measure: Measure, hits: Hits, values: Floats, rules: Conventions
+) -> tuple[Floats, Floats, Flags, bool]:
     """The bounds of every query, and which of them more judging could leave undefined."""
     low, high, sharp = bounds_of(measure, hits)
     may_drop = np.isnan(values) & ~np.isnan(low)
@@ -255,7 +269,9 @@ def _slices(given: Inputs, by: str | None, query_ids: Sequence[str]) -> dict[str
     column = given.queries.column(by)
     labels = [column.get(query_id) or "(none)" for query_id in query_ids]
     if set(labels) == {"(none)"}:
-        raise InputError(f"{printable(given.queries.source)}: no judged query has a {by!r}; do the query ids meet?")
+        raise InputError(
+            f"{printable(given.queries.source)}: no judged query has a {by!r}; do the query ids meet?"
+        )
     for label in sorted(set(labels)):
         slices[label] = np.array([own == label for own in labels])
     return slices
@@ -273,77 +289,3 @@ def _check_gains(measures: Sequence[Measure], qrels: Qrels) -> None:
                 f"{measure}: the gain 2^g − 1 is for whole grades up to 10; {printable(qrels.source)} holds grade {wrong[0]:g}. "
                 f"Write {measure.name}(gain=linear), or map the scale: --grade-map 1=0,10=1,40=2,100=3"
             )
-
-
-def _heading(measure: Measure, judged: Judged) -> str:
-    """The measure's name, with its gain wherever a grade above 1 makes it matter."""
-    graded = measure.name in ("nDCG", "DCG", "NCG") and len(judged.ideal) and judged.ideal.max() > 1
-    return f"{measure} (gain 2^g−1)" if graded and measure.value("gain") == "exp2" else str(measure)
-
-
-def _qrels_account(qrels: Qrels, judged: Judged) -> dict[str, Any]:
-    grades = qrels.frame["grade"].value_counts().sort("grade")
-    return {
-        "queries": judged.queries,
-        "judgments": qrels.frame.height,
-        "relevant": int((judged.ideal >= 1).sum()),
-        "without_relevant": int((judged.count(1) == 0).sum()),
-        "grades": {f"{grade:g}": count for grade, count in grades.iter_rows()},
-        "max_grade": judged.max_grade,
-        "merged": qrels.merged,
-        "resolved": qrels.resolved,
-    }
-
-
-def _system_account(hits: Hits, counted: Flags, cutoffs: Sequence[int]) -> dict[str, Any]:
-    shares = {}
-    for cutoff in cutoffs:
-        share = judged_share(hits, cutoff)[counted]
-        if not np.isnan(share).all():
-            shares[str(cutoff)] = float(np.nanmean(share))
-    silent = int((~hits.answered & ~hits.failed).sum())
-    ties = {str(cutoff): count for cutoff, count in sorted(hits.across.items())}
-    return {**hits.counts, "unanswered": silent, "ties_across_cutoffs": ties, "judged_at": shares}
-
-
-def _warnings(
-    summaries: Sequence[Summary],
-    systems: Mapping[str, Mapping[str, Any]],
-    qrels: Mapping[str, Any],
-    rules: Conventions,
-    measures: Sequence[Measure],
-) -> list[str]:
-    """What a reader should know before believing the numbers, in plain words."""
-    lines = []
-    for name, seen in systems.items():
-        own = printable(name)
-        if seen["unanswered"]:
-            how = "left out" if rules.queries == "intersection" else "counted as 0"
-            lines.append(f"{own}: {seen['unanswered']} judged queries have no answer; they are {how}")
-        if seen["failed"]:
-            lines.append(f"{own}: {seen['failed']} queries failed; they are not in the mean")
-        if seen["unjudged_queries"]:
-            lines.append(f"{own}: {seen['unjudged_queries']} queries of the run are not judged and were left out")
-        for key, what in (("duplicates_dropped", "repeated documents were dropped"), ("self_matches", "self-matches were removed")):
-            if seen[key]:
-                lines.append(f"{own}: {seen[key]} {what}")
-        tied = [f"{count} across rank {cutoff}" for cutoff, count in seen["ties_across_cutoffs"].items() if count]
-        if tied and rules.ties != "expected":
-            lines.append(f"{own}: queries with equal scores on both sides of a cutoff: {', '.join(tied)} (--ties expected averages them)")
-        short = {k: share for k, share in seen["judged_at"].items() if share < 1}
-        if short and not rules.complete:
-            cutoff, share = max(short.items(), key=lambda item: int(item[0]))
-            lines.append(f"{own}: {share:.0%} of its top {cutoff} is judged; the rest counts as not relevant (--bounds shows what that hides)")
-        if seen["judged_at"] and max(seen["judged_at"].values()) == 0:
-            lines.append(f"{own}: no returned document is judged; do the document ids meet those of the qrels?")
-    if rules.ties == "expected":
-        without = [str(m) for m in measures if m.definition and m.definition.ranked and m.definition.expected is None]
-        if without:
-            lines.append(f"no closed form over ties: {', '.join(without)} (ordered by document id)")
-    if qrels["queries"] < FEW_QUERIES:
-        lines.append(f"{qrels['queries']} queries are few: these are estimates, not a verdict")
-    if qrels["resolved"]:
-        lines.append(f"{qrels['resolved']} repeated judgments were settled by the rule named")
-    ceilings = {s.measure: s.ceiling for s in summaries if s.group is None and s.ceiling is not None and s.ceiling < 0.9995}
-    lines += [f"{measure} cannot exceed {value:.4f} here: some queries have more relevant documents than the cutoff" for measure, value in ceilings.items()]
-    return lines

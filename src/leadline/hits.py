@@ -89,6 +89,7 @@ class Pairs:
 
     @classmethod
     def of(cls, query: Ints, documents: pl.Series, grade: Floats) -> "Pairs":
+        """The pairs, under the first seed that gives each a key of its own."""
         # Another seed is tried until no two judged pairs share a key, so that a key names one pair.
         for seed in range(64):
             keys = pair_keys(query, documents, seed)
@@ -114,7 +115,9 @@ class Pairs:
 def pair_keys(query: Ints, documents: pl.Series, seed: int) -> Keys:
     """A 64-bit key of each (query index, document id) pair."""
     mixed = query.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return documents.hash(seed).to_numpy() ^ (mixed ^ (mixed >> np.uint64(29)))
+    hashed: Keys = documents.hash(seed).to_numpy()
+    keys: Keys = np.bitwise_xor(hashed, np.bitwise_xor(mixed, mixed >> np.uint64(29)))
+    return keys
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,9 @@ class Hits:
         """The condensed list: what is not judged is removed first, and the ranks close up (Sakai 2007)."""
         kept = self.pick(self.grade >= 0)
         rank = np.arange(len(kept.query)) - kept.start[kept.query] + 1
-        group = np.concatenate(([True], (np.diff(kept.query) != 0) | (np.diff(kept.tie_first) != 0)))[: len(rank)]
+        group = np.concatenate(([True], (np.diff(kept.query) != 0) | (np.diff(kept.tie_first) != 0)))[
+            : len(rank)
+        ]
         label = np.cumsum(group) - 1
         first = rank[group][label] if len(rank) else rank
         size = np.bincount(label, minlength=1)[label] if len(rank) else rank

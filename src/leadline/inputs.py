@@ -13,7 +13,7 @@ from leadline.formats.rag import RagRows
 from leadline.formats.read import read_qrels, read_queries, read_rag_rows, read_run
 from leadline.formats.source import Source
 from leadline.formats.trec import name_of
-from leadline.tables import Conflicts, Qrels, Queries, Run, RunSource
+from leadline.tables import Qrels, Queries, Run, RunSource
 
 NAMED = re.compile(r"(?P<name>[A-Za-z0-9._-]+)=(?P<path>.+)")
 """`NAME=PATH`, which names a system."""
@@ -36,7 +36,8 @@ class Inputs:
         if self.queries is not None:
             counts["queries"] = self.queries.frame.height
         return tuple(
-            {"path": path, "sha256": _sha256(path) if hashed else None, "rows": counts.get(kind)} for kind, path in self.paths
+            {"path": path, "sha256": _sha256(path) if hashed else None, "rows": counts.get(kind)}
+            for kind, path in self.paths
         )
 
 
@@ -46,26 +47,24 @@ def gather(
     queries: Any,
     rules: Conventions,
     *,
-    conflicts: Conflicts = "error",
-    grade_map: Mapping[float, float] | None = None,
-    max_grade: float | None = None,
+    grading: Mapping[str, Any] | None = None,
     input_format: str | None = None,
 ) -> Inputs:
     """The tables behind what was given; see `leadline.evaluation.evaluate` for the kinds.
+
+    `grading` holds what `Qrels.checked` takes: conflicts, grade_map, max_grade.
 
     Raises
     ------
     UsageError: two systems of one name, or no judgments. InputError: a file or object is wrong.
     """
-    door = _Door(rules, input_format, {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade})
+    door = _Door(rules, input_format, dict(grading or {}))
     runs = [door.run(name, thing, qrels is None) for name, thing in _systems(run)]
     names = [one.name for one in runs]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"two systems are named {printable(twice[0])!r}; name them apart: NAME=PATH")
     table = door.references(names) if qrels is None else door.judgments(qrels)
-    if max_grade is None and grade_map is None and table.frame.height == 0:
-        raise InputError("no judgments")
     asked = door.questions(queries)
     return Inputs(tuple(runs), table, asked, tuple(door.paths))
 
@@ -83,7 +82,9 @@ class _Door:
     def run(self, name: str | None, thing: Any, with_references: bool) -> RunSource:
         """One system's run; where its references are wanted too, its rows must carry them."""
         if not isinstance(thing, (str, Path)):
-            return thing if isinstance(thing, Run) else run_of(thing, name=name or "run", order=self.rules.order)
+            return (
+                thing if isinstance(thing, Run) else run_of(thing, name=name or "run", order=self.rules.order)
+            )
         name, path = _name_and_path(name, str(thing))
         called = name or ("run" if path == "-" else name_of(path))
         self.paths.append((called, path))
@@ -96,7 +97,10 @@ class _Door:
 
     def _rows(self, path: str, name: str) -> RagRows:
         """RAG rows with retrieved and reference ids; anything else needs --qrels, and the error says so."""
-        advice = f"{printable(path)}: where are the judgments? Give them with --qrels FILE (only rows that carry reference ids can do without)"
+        advice = (
+            f"{printable(path)}: where are the judgments? Give them with --qrels FILE "
+            "(only rows that carry reference ids can do without)"
+        )
         try:
             rows = read_rag_rows(path, name=name, input_format=self.input_format, conventions=self.rules)
         except (InputError, UsageError) as error:
@@ -115,7 +119,9 @@ class _Door:
         first = tables[0].frame.select("query_id", "doc_id", "grade").sort("query_id", "doc_id")
         for name, other in zip(names[1:], tables[1:], strict=True):
             if not other.frame.select("query_id", "doc_id", "grade").sort("query_id", "doc_id").equals(first):
-                raise UsageError(f"the references in {printable(name)} differ from those in {printable(names[0])}; give --qrels FILE")
+                raise UsageError(
+                    f"the references in {printable(name)} differ from those in {printable(names[0])}; give --qrels FILE"
+                )
         return tables[0]
 
     def judgments(self, thing: Any) -> Qrels:

@@ -10,8 +10,12 @@ from leadline.errors import UsageError
 Value = int | float | bool | str | tuple[tuple[float, float], ...]
 """A parameter's value; a map of grades to gains is a sorted tuple of pairs, so that it can be hashed."""
 
-MEASURE_TEXT = re.compile(r"\s*(?P<name>[A-Za-z0-9_]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<cutoff>[^@\s]+))?\s*", re.S)
-PARAM_TEXT = re.compile(r"\s*(?P<key>[A-Za-z_]\w*)\s*=\s*(?P<value>\{[^{}]*\}|'[^']*'|\"[^\"]*\"|[^,{}'\"]+?)\s*(?:,|$)")
+MEASURE_TEXT = re.compile(
+    r"\s*(?P<name>[A-Za-z0-9_]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<cutoff>[^@\s]+))?\s*", re.S
+)
+PARAM_TEXT = re.compile(
+    r"\s*(?P<key>[A-Za-z_]\w*)\s*=\s*(?P<value>\{[^{}]*\}|'[^']*'|\"[^\"]*\"|[^,{}'\"]+?)\s*(?:,|$)"
+)
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,9 @@ def split_text(text: str) -> tuple[str, dict[str, str], str | None]:
     """
     match = MEASURE_TEXT.fullmatch(text)
     if match is None:
-        raise UsageError(f"measure {text!r} has not the form Name(key=value,…)@cutoff, for example nDCG@10 or P(rel=2)@5")
+        raise UsageError(
+            f"measure {text!r} has not the form Name(key=value,…)@cutoff, for example nDCG@10 or P(rel=2)@5"
+        )
     return match["name"], _split_parameters(match["params"] or "", text), match["cutoff"]
 
 
@@ -220,4 +226,9 @@ def _read_gains(given: object, problem: str) -> tuple[tuple[float, float], ...]:
         pairs = [(grade, gain) for grade, _, gain in (part.partition(":") for part in parts)]
     if not pairs:
         raise UsageError(f"{problem}: an empty map of gains")
-    return tuple(sorted((_read_number(grade.strip(), problem), _read_number(gain.strip(), problem)) for grade, gain in pairs))
+    return tuple(
+        sorted(
+            (_read_number(grade.strip(), problem), _read_number(gain.strip(), problem))
+            for grade, gain in pairs
+        )
+    )

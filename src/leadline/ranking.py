@@ -131,7 +131,9 @@ class Ranker:
         """Ranks and tie groups of the judged rows, and the length of each list."""
         length = np.bincount(group, minlength=len(names))
         start = np.cumsum(length) - length
-        ties = np.flatnonzero(np.concatenate(([True], ~tied, [True]))) if len(group) else np.zeros(1, np.int64)
+        ties = (
+            np.flatnonzero(np.concatenate(([True], ~tied, [True]))) if len(group) else np.zeros(1, np.int64)
+        )
         at = np.searchsorted(ties, rows, side="right") - 1
         place = start[group[rows]]
         position = rows - place + 1
@@ -249,8 +251,6 @@ def _in_parallel(blocks: Iterator[Block], work: Callable[[Block], Any]) -> Itera
         )
 
 
-
-
 def _scattered_parts(run: RunSource, ranker: Ranker) -> Iterator[Part]:
     """The parts of a run whose rows stand in any order: gathered whole, or some queries at a time."""
     most = max(100_000, memory_limit() // 2 // BYTES_A_ROW)
@@ -298,7 +298,9 @@ class _Rows:
 
     def where(self, keep: Flags, offset: int) -> "_Rows":
         """Only some rows, their queries numbered from `offset`."""
-        return _Rows(self.code[keep] - np.int32(offset), self.score[keep], self.documents.filter(pl.Series(keep)), [])
+        return _Rows(
+            self.code[keep] - np.int32(offset), self.score[keep], self.documents.filter(pl.Series(keep)), []
+        )
 
 
 def _coded(block: Block) -> _Rows:
@@ -330,7 +332,9 @@ def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError
             for at, query_id, doc_id in found.iter_rows():
                 lines[query_id, doc_id].append(numbers[at])
     faults = [
-        RowFault(at[1], None, f"{query_id} {doc_id}", f"but line {at[0]} has the same document for this query")
+        RowFault(
+            at[1], None, f"{query_id} {doc_id}", f"but line {at[0]} has the same document for this query"
+        )
         for (query_id, doc_id), at in lines.items()
     ]
     source = getattr(run, "source", None)
@@ -345,7 +349,9 @@ def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError
 def _joined(run: RunSource, judged: Judged, parts: list[Part]) -> Hits:
     """The parts of all queries as one, in the order of the judged queries."""
     names = ("query", "rank", "grade", "tie_first", "tie_size")
-    columns = {name: np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0)]) for name in names}
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0)]) for name in names
+    }
     order = np.lexsort((columns["rank"], columns["query"]))
     returned = np.zeros(judged.queries, np.int64)
     answered = np.zeros(judged.queries, bool)
@@ -371,4 +377,13 @@ def _joined(run: RunSource, judged: Judged, parts: list[Part]) -> Hits:
     counts["empty"], counts["failed"] = len(run.empty), len(run.failed)
     integer = {name: columns[name][order].astype(np.int64) for name in names if name != "grade"}
     grade = columns["grade"][order].astype(np.float64)
-    return Hits(judged, grade=grade, returned=returned, answered=answered, failed=failed, counts=counts, across=across, **integer)
+    return Hits(
+        judged,
+        grade=grade,
+        returned=returned,
+        answered=answered,
+        failed=failed,
+        counts=counts,
+        across=across,
+        **integer,
+    )

@@ -81,7 +81,11 @@ def parse(text: Any, conventions: Conventions | None = None) -> Measure:
     values = _parameters(definition, given, asked)
     for key, value in _bare(definition, conventions or Conventions()).items():
         values.setdefault(key, value)
-    kept = tuple((p.name, values[p.name]) for p in definition.parameters if p.name in values and values[p.name] != p.default)
+    kept = tuple(
+        (p.name, values[p.name])
+        for p in definition.parameters
+        if p.name in values and values[p.name] != p.default
+    )
     return Measure(name, _cutoff(definition, cutoff, asked), kept, definition)
 
 

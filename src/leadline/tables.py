@@ -135,12 +135,16 @@ class Qrels:
         InputError: no rows at all.
         """
         extra = [c for c in ("subtopic", ROW) if c in frame.columns]
-        frame = _with_ids(frame.select(["query_id", "doc_id", "grade", *extra]), ("query_id", "doc_id"), source)
+        frame = _with_ids(
+            frame.select(["query_id", "doc_id", "grade", *extra]), ("query_id", "doc_id"), source
+        )
         frame = _with_numbers(frame, "grade", source, finite=True)
         if frame.height == 0:
             raise InputError(f"{printable(source)}: no judgments in it")
         if grade_map:
-            frame = frame.with_columns(pl.col("grade").replace({float(a): float(b) for a, b in grade_map.items()}))
+            frame = frame.with_columns(
+                pl.col("grade").replace({float(a): float(b) for a, b in grade_map.items()})
+            )
         frame, merged, resolved = _one_grade_a_pair(frame, source, conflicts)
         return cls(frame, merged, resolved, max_grade, source)
 
@@ -181,7 +185,9 @@ class Queries:
         """
         if name not in self.frame.columns:
             known = ", ".join(c for c in self.frame.columns if c not in ("query_id", ROW))
-            raise InputError(f"{printable(self.source)}: no column {name!r}; it has {known or 'none but query_id'}")
+            raise InputError(
+                f"{printable(self.source)}: no column {name!r}; it has {known or 'none but query_id'}"
+            )
         text = self.frame[name].cast(pl.String)
         return dict(zip(self.frame["query_id"].to_list(), text.to_list(), strict=True))
 
@@ -190,18 +196,22 @@ def _with_ids(frame: pl.DataFrame, columns: Sequence[str], source: str) -> pl.Da
     """The frame with its id columns as text; whole numbers become text here, once."""
     for name in columns:
         kind = frame.schema[name]
-        if kind.is_integer():
-            frame = frame.with_columns(pl.col(name).cast(pl.String))
-        elif kind in (pl.Categorical, pl.Enum) or kind == pl.Null:
+        if kind.is_integer() or kind in (pl.Categorical, pl.Enum) or kind == pl.Null:
             frame = frame.with_columns(pl.col(name).cast(pl.String))
         elif kind != pl.String:
             raise InputError(
                 f"{printable(source)}: column {name} holds {kind} values; ids are text "
                 "(a number with decimals may be an id that lost its form: read the column as text)"
             )
-        wrong = frame.filter(pl.col(name).is_null() | (pl.col(name) == "") | pl.col(name).str.contains("\0", literal=True))
+        wrong = frame.filter(
+            pl.col(name).is_null() | (pl.col(name) == "") | pl.col(name).str.contains("\0", literal=True)
+        )
         if wrong.height:
-            raise RowsError(source, _faults(wrong, name, f"a {name} is text of at least one character, without NUL"), wrong.height)
+            raise RowsError(
+                source,
+                _faults(wrong, name, f"a {name} is text of at least one character, without NUL"),
+                wrong.height,
+            )
     return frame
 
 
@@ -214,7 +224,9 @@ def _with_numbers(frame: pl.DataFrame, name: str, source: str, finite: bool = Fa
     bad = pl.col(name).is_null() | pl.col(name).is_nan()
     wrong = frame.filter(bad | pl.col(name).is_infinite() if finite else bad)
     if wrong.height:
-        raise RowsError(source, _faults(wrong, name, f"a {name} is a{' finite' if finite else ''} number"), wrong.height)
+        raise RowsError(
+            source, _faults(wrong, name, f"a {name} is a{' finite' if finite else ''} number"), wrong.height
+        )
     return frame
 
 
@@ -228,7 +240,9 @@ def _faults(wrong: pl.DataFrame, column: str, expected: str) -> list[RowFault]:
     ]
 
 
-def _one_grade_a_pair(frame: pl.DataFrame, source: str, conflicts: Conflicts) -> tuple[pl.DataFrame, int, int]:
+def _one_grade_a_pair(
+    frame: pl.DataFrame, source: str, conflicts: Conflicts
+) -> tuple[pl.DataFrame, int, int]:
     """Repeated pairs merged where equal, settled by the rule where not; the order of first occurrence stays."""
     key = ["query_id", "doc_id"] + (["subtopic"] if "subtopic" in frame.columns else [])
     repeated = frame.select(pl.struct(key).is_duplicated()).to_series()
@@ -267,5 +281,7 @@ def _clashes(frame: pl.DataFrame, clashing: pl.DataFrame, key: list[str]) -> lis
         first, grade = rows[ROW][0], rows["grade"][0]
         other = rows.filter(pl.col("grade") != grade).row(0, named=True)
         found = f"{pair['query_id']} {pair['doc_id']} {other['grade']:g}"
-        faults.append(RowFault(int(other[ROW]), None, found, f"but line {first} judges the same pair {grade:g}"))
+        faults.append(
+            RowFault(int(other[ROW]), None, found, f"but line {first} judges the same pair {grade:g}")
+        )
     return faults

@@ -13,7 +13,9 @@ RUNS = ("bm25", "dense", "fusion")
 
 def demo(
     folder: Annotated[Path, typer.Option(help="Where the collection is written.")] = Path("leadline-demo"),
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No word on standard error while it works.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No word on standard error while it works.")
+    ] = False,
 ) -> None:
     """Search the docstrings of this Python's standard library with three retrievers, and measure them.
 
@@ -42,10 +44,19 @@ def demo(
         hash_inputs=True,
     )
     write_report(scores, folder / "report.html", "demo")
-    typer.echo(f"{written.documents} documents of Python {written.python_version}, {written.questions} questions, {written.judgments} judgments\n")
+    typer.echo(
+        f"{written.documents} documents of Python {written.python_version}, "
+        f"{written.questions} questions, {written.judgments} judgments\n"
+    )
     typer.echo(table_text(scores), nl=False)
     if written.missing_ids:
-        typer.echo(f"! {len(written.missing_ids)} judged documents are not in this Python: {', '.join(written.missing_ids[:5])}")
-    typer.echo(f"\nIn {printable(str(folder))}: the collection, the runs, report.html to open in a browser, and README.md.")
+        typer.echo(
+            f"! {len(written.missing_ids)} judged documents are not in this Python: {', '.join(written.missing_ids[:5])}"
+        )
+    typer.echo(
+        f"\nIn {printable(str(folder))}: the collection, the runs, report.html to open in a browser, and README.md."
+    )
     typer.echo("Next, where does each kind of question fail?")
-    typer.echo(f"  leadline evaluate {folder}/*.run --qrels {folder}/qrels.txt --queries {folder}/queries.jsonl --by type -m nDCG@10")
+    typer.echo(
+        f"  leadline evaluate {folder}/*.run --qrels {folder}/qrels.txt --queries {folder}/queries.jsonl --by type -m nDCG@10"
+    )

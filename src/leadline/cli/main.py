@@ -22,7 +22,9 @@ Examples:
   leadline measures nDCG                             what a measure means, and what it ignores
 """
 
-app = typer.Typer(name="leadline", help=HELP, no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False)
+app = typer.Typer(
+    name="leadline", help=HELP, no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False
+)
 app.command(rich_help_panel="Start")(demo)
 app.command(rich_help_panel="Measure")(evaluate)
 app.command(rich_help_panel="Measure")(measures)
@@ -38,7 +40,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """The options of the command itself; its help is HELP."""
 

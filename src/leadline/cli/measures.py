@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def measures(
-    name: Annotated[str | None, typer.Argument(metavar="[MEASURE]", help="The measure to explain; left out: list all.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[MEASURE]", help="The measure to explain; left out: list all.")
+    ] = None,
     format: Annotated[str, typer.Option(help="table or json.")] = "table",
 ) -> None:
     """List the measures, or explain one: formula, parameters, source, an example, and how others use the word.
@@ -38,20 +40,36 @@ def measures(
     elif name is None:
         for one in chosen:
             typer.echo(f"{one.name:<12} {one.title:<40} {one.example}")
-        typer.echo("\n`leadline measures NAME` explains one. Names of trec_eval, ir_measures, ranx and RAG tools are understood.")
+        typer.echo(
+            "\n`leadline measures NAME` explains one. Names of trec_eval, ir_measures, ranx and RAG tools are understood."
+        )
     else:
         typer.echo(explain(chosen[0]))
 
 
 def explain(one: "Definition") -> str:
     """A measure in words: what it is, its formula with a worked example, parameters, source, other uses."""
-    lines = [f"{one.name}: {one.title}", "", one.summary, "", inspect.cleandoc(one.function.__doc__ or ""), ""]
-    lines.append(f"write it as    {one.example}" + ("" if one.cutoff in ("no", "required") else f" (cutoff: {one.cutoff})"))
+    lines = [
+        f"{one.name}: {one.title}",
+        "",
+        one.summary,
+        "",
+        inspect.cleandoc(one.function.__doc__ or ""),
+        "",
+    ]
+    lines.append(
+        f"write it as    {one.example}"
+        + ("" if one.cutoff in ("no", "required") else f" (cutoff: {one.cutoff})")
+    )
     for parameter in one.parameters:
         lines.append(f"  {parameter.name:<12} {parameter.meaning} (default {parameter.default})")
     lines.append(f"source         {one.source}")
-    lines.append(f"averaged by    {one.aggregate}; {'undefined' if one.needs_relevant else 'defined'} where no document is relevant")
-    lines.append(f"bounds         {BOUNDS[one.bounds]}; over ties: {'closed form' if one.expected else 'by document id only'}")
+    lines.append(
+        f"averaged by    {one.aggregate}; {'undefined' if one.needs_relevant else 'defined'} where no document is relevant"
+    )
+    lines.append(
+        f"bounds         {BOUNDS[one.bounds]}; over ties: {'closed form' if one.expected else 'by document id only'}"
+    )
     if one.differs:
         lines.append(f"elsewhere      {one.differs}")
     return "\n".join(lines)
@@ -79,6 +97,22 @@ def _with_cutoff(name: str) -> str:
 
 
 def _as_json(one: "Definition") -> dict[str, Any]:
-    keys = ("name", "title", "summary", "source", "example", "cutoff", "differs", "aggregate", "needs_relevant", "bounds", "better", "high")
+    keys = (
+        "name",
+        "title",
+        "summary",
+        "source",
+        "example",
+        "cutoff",
+        "differs",
+        "aggregate",
+        "needs_relevant",
+        "bounds",
+        "better",
+        "high",
+    )
     parameters = [{"name": p.name, "default": p.default, "meaning": p.meaning} for p in one.parameters]
-    return {key: getattr(one, key) for key in keys} | {"parameters": parameters, "over_ties": one.expected is not None}
+    return {key: getattr(one, key) for key in keys} | {
+        "parameters": parameters,
+        "over_ties": one.expected is not None,
+    }

@@ -18,7 +18,8 @@ def _within(hits: Hits, rel: float, cutoff: int | None) -> Flags:
 
 def ratio(top: Floats, bottom: Floats) -> Floats:
     """The quotient of each query; NaN where the denominator is 0."""
-    return np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom != 0)
+    quotient: Floats = np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom != 0)
+    return quotient
 
 
 def precision(hits: Hits, cutoff: int, rel: float = 1) -> Floats:
@@ -59,7 +60,9 @@ def reciprocal_rank(hits: Hits, cutoff: int | None = None, rel: float = 1) -> Fl
     return np.where(hits.relevant(rel) > 0, value, np.nan)
 
 
-def average_precision(hits: Hits, cutoff: int | None = None, rel: float = 1, denominator: str = "relevant") -> Floats:
+def average_precision(
+    hits: Hits, cutoff: int | None = None, rel: float = 1, denominator: str = "relevant"
+) -> Floats:
     """AP = sum of the precision at each relevant document's rank ÷ R (all judged relevant documents).
 
     `denominator`: `relevant` divides by R; `min` by min(R, k); `retrieved` by the relevant documents that were
@@ -165,4 +168,5 @@ def eleven_point(hits: Hits, cutoff: None = None, rel: float = 1, levels: str = 
     (4·1 + 3·2/3 + 4·3/5)/11 = 0.7636.
     """
     points = [interpolated_precision(hits, step / 10, rel, levels) for step in range(11)]
-    return np.mean(points, axis=0)
+    mean: Floats = np.mean(points, axis=0)
+    return mean

@@ -40,12 +40,14 @@ def bounds(measure: Measure, hits: Hits) -> tuple[Floats, Floats, bool]:
     assert measure.definition is not None
     kind = measure.definition.bounds
     low, high = np.full(hits.queries, np.nan), np.full(hits.queries, np.nan)
-    if kind in ("none", "outer") or measure.has("judged_only") and measure.value("judged_only"):
+    if kind in ("none", "outer") or (measure.has("judged_only") and measure.value("judged_only")):
         return low, high, False
     levels = _levels(measure, hits)
     sharp = True
     for query in range(hits.queries):
-        view = _View(hits, query, measure.cutoff if kind != "count" or measure.definition.name == "AP" else None)
+        view = _View(
+            hits, query, measure.cutoff if kind != "count" or measure.definition.name == "AP" else None
+        )
         chosen, exact = _completions(kind, len(view.free), levels, measure.cutoff)
         values = measure.definition.function(view.completed(chosen), measure.cutoff, **measure.arguments())
         if np.isnan(values).all():

@@ -51,7 +51,8 @@ def ideal(hits: Hits, gain: Gain, cutoff: int | None, discounted: bool) -> Float
         worth = worth[np.lexsort((-worth, judged.ideal_query))]
     weight = discounts(judged.ideal_rank) if discounted else np.ones(len(worth))
     inside = np.ones(len(worth), bool) if cutoff is None else judged.ideal_rank <= cutoff
-    return np.bincount(judged.ideal_query[inside], (worth * weight)[inside], minlength=hits.queries)
+    total = np.bincount(judged.ideal_query[inside], (worth * weight)[inside], minlength=hits.queries)
+    return total.astype(np.float64)
 
 
 def dcg(hits: Hits, cutoff: int | None = None, gain: Gain = "exp2") -> Floats:
@@ -93,7 +94,12 @@ def unit_gain(hits: Hits, rel: float, gain: Gain, max_grade: float | None) -> Fl
 
 
 def rank_biased_precision(
-    hits: Hits, cutoff: int | None = None, p: float = 0.8, rel: float = 1, gain: Gain = "binary", max_grade: float | None = None
+    hits: Hits,
+    cutoff: int | None = None,
+    p: float = 0.8,
+    rel: float = 1,
+    gain: Gain = "binary",
+    max_grade: float | None = None,
 ) -> Floats:
     """RBP = (1 − p)·Σ p^(i−1)·gain(gᵢ), the gain in [0, 1]: grade ≥ rel, or gain(g) ÷ gain(max_grade). Never undefined.
 
@@ -145,8 +151,10 @@ def compatibility(hits: Hits, cutoff: None = None, p: float = 0.95) -> Floats:
     meet = np.maximum(above + within + 1, rank)
     inside = meet <= length[query]
     share = upto[length[query[inside]]] - upto[meet[inside] - 1]
-    overlap = np.bincount(query[inside], share, minlength=hits.queries)
-    return ratio(overlap, np.where(length > 0, np.cumsum(np.power(p, np.arange(max(longest, 1))))[length - 1], 0.0))
+    overlap = np.bincount(query[inside], share, minlength=hits.queries).astype(np.float64)
+    return ratio(
+        overlap, np.where(length > 0, np.cumsum(np.power(p, np.arange(max(longest, 1))))[length - 1], 0.0)
+    )
 
 
 def _higher(judged: Any, query: Any, grade: Floats) -> Any:

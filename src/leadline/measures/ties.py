@@ -24,7 +24,8 @@ def _expected_weight(hits: Hits, weight: Callable[[Any], Floats], cutoff: int | 
     if cutoff is not None:
         values = np.where(ranks <= cutoff, values, 0.0)
     upto = np.concatenate(([0.0], np.cumsum(values)))
-    return (upto[hits.tie_first + hits.tie_size - 1] - upto[hits.tie_first - 1]) / hits.tie_size
+    mean: Floats = (upto[hits.tie_first + hits.tie_size - 1] - upto[hits.tie_first - 1]) / hits.tie_size
+    return mean
 
 
 def _all(hits: Hits) -> Any:
@@ -44,7 +45,9 @@ def recall(hits: Hits, cutoff: int, rel: float = 1) -> Floats:
 
 def dcg(hits: Hits, cutoff: int | None = None, gain: graded.Gain = "exp2") -> Floats:
     """E[DCG@k]: each gain times the mean discount of its tie group."""
-    return hits.per_query(_all(hits), graded.gains(hits.grade, gain) * _expected_weight(hits, graded.discounts, cutoff))
+    return hits.per_query(
+        _all(hits), graded.gains(hits.grade, gain) * _expected_weight(hits, graded.discounts, cutoff)
+    )
 
 
 def ndcg(hits: Hits, cutoff: int | None = None, gain: graded.Gain = "exp2") -> Floats:
@@ -54,7 +57,9 @@ def ndcg(hits: Hits, cutoff: int | None = None, gain: graded.Gain = "exp2") -> F
 
 def ncg(hits: Hits, cutoff: int, gain: graded.Gain = "exp2") -> Floats:
     """E[NCG@k]."""
-    found = hits.per_query(_all(hits), graded.gains(hits.grade, gain) * _expected_weight(hits, np.ones_like, cutoff))
+    found = hits.per_query(
+        _all(hits), graded.gains(hits.grade, gain) * _expected_weight(hits, np.ones_like, cutoff)
+    )
     return ratio(found, graded.ideal(hits, gain, cutoff, discounted=False))
 
 
@@ -99,7 +104,9 @@ def reciprocal_rank(hits: Hits, cutoff: int | None = None, rel: float = 1) -> Fl
     return np.where(hits.relevant(rel) > 0, value, np.nan)
 
 
-def average_precision(hits: Hits, cutoff: int | None = None, rel: float = 1, denominator: str = "relevant") -> Floats:
+def average_precision(
+    hits: Hits, cutoff: int | None = None, rel: float = 1, denominator: str = "relevant"
+) -> Floats:
     """E[AP] (McSherry & Najork 2008, equation 8): at place i of a group of s documents with m relevant, after c
     documents with r relevant, the document is relevant with chance m/s, and the precision there is then
     (r + 1 + (i − 1)(m − 1)/(s − 1)) ÷ (c + i). With `denominator=retrieved` there is a closed form only
@@ -117,7 +124,7 @@ def average_precision(hits: Hits, cutoff: int | None = None, rel: float = 1, den
     share = np.divide((i - 1) * (m - 1), s - 1, out=np.zeros(len(i)), where=s > 1)
     worth = m / s * (before[owner] + 1 + share) / rank
     worth = np.where(rank <= (cutoff or np.inf), worth, 0.0)
-    value = np.bincount(query[owner], worth, minlength=hits.queries)
+    value = np.bincount(query[owner], worth, minlength=hits.queries).astype(np.float64)
     relevant = hits.relevant(rel).astype(float)
     if denominator == "retrieved":
         found = hits.per_query(hits.grade >= rel)

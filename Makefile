@@ -1,0 +1,56 @@
+# Every target makes .venv and installs what it needs; nothing but Python 3.11, make and a package index is asked for.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test check bench prove docs serve wheel clean
+
+demo: .venv/demo.stamp  ## run the main job on the shipped collection
+	$(BIN)/leadline demo
+
+test: .venv/dev.stamp  ## the whole suite
+	$(BIN)/pytest
+
+check: .venv/dev.stamp  ## format, lint, types, house laws, fresh docs
+	$(BIN)/ruff format --check src tests docs bench
+	$(BIN)/ruff check src tests docs bench
+	$(BIN)/mypy
+	$(BIN)/pytest tests/test_house.py
+	$(BIN)/python docs/build.py --check
+
+bench: .venv/bench.stamp  ## peers side by side, written into docs/benchmarks/
+	$(BIN)/python -m bench
+
+prove: .venv/dev.stamp  ## the long proofs
+	LEADLINE_PROVE=1 $(BIN)/pytest -m prove
+
+docs: .venv/dev.stamp  ## rewrite the generated pages
+	$(BIN)/python docs/build.py
+
+serve:  ## the judging pages
+	@echo "the judging pages are not built yet; see CHANGELOG.md" >&2; exit 2
+
+wheel: .venv/dev.stamp  ## build the wheel, install it alone in a clean environment, run it
+	rm -rf dist .venv/clean
+	$(BIN)/python -m build --wheel --outdir dist . >/dev/null
+	$(PYTHON) -m venv .venv/clean
+	.venv/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	sh tests/wheel.sh .venv/clean/bin/leadline
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/demo.stamp: .venv/bin/python pyproject.toml
+	$(INSTALL) -e ".[demo]"
+	@touch $@
+
+.venv/dev.stamp: .venv/bin/python pyproject.toml
+	$(INSTALL) -e ".[dev]"
+	@touch $@
+
+.venv/bench.stamp: .venv/dev.stamp
+	$(INSTALL) -e ".[bench]"
+	@touch $@
+
+clean:
+	rm -rf .venv dist leadline-demo .bench

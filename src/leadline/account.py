@@ -1,0 +1,110 @@
+"""The account of an evaluation: what went in, what became of it, and what to know before believing it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from leadline.conventions import Conventions
+from leadline.errors import printable
+from leadline.hits import Flags, Hits, Judged
+from leadline.measure import Measure
+from leadline.measures.incomplete import judged as judged_share
+from leadline.scores import Summary
+from leadline.tables import Qrels
+
+FEW_QUERIES = 20
+"""Below this many queries the numbers are estimates and carry no verdict."""
+
+
+def heading(measure: Measure, judged: Judged) -> str:
+    """The measure's name, with its gain wherever a grade above 1 makes it matter."""
+    graded = measure.name in ("nDCG", "DCG", "NCG") and len(judged.ideal) and judged.ideal.max() > 1
+    return f"{measure} (gain 2^g−1)" if graded and measure.value("gain") == "exp2" else str(measure)
+
+
+def qrels_account(qrels: Qrels, judged: Judged) -> dict[str, Any]:
+    """The judgments in numbers."""
+    grades = qrels.frame["grade"].value_counts().sort("grade")
+    return {
+        "queries": judged.queries,
+        "judgments": qrels.frame.height,
+        "relevant": int((judged.ideal >= 1).sum()),
+        "without_relevant": int((judged.count(1) == 0).sum()),
+        "grades": {f"{grade:g}": count for grade, count in grades.iter_rows()},
+        "max_grade": judged.max_grade,
+        "merged": qrels.merged,
+        "resolved": qrels.resolved,
+    }
+
+
+def system_account(hits: Hits, counted: Flags, cutoffs: Sequence[int]) -> dict[str, Any]:
+    """One system in numbers; `judged_at` is the mean of Judged@k at each cutoff."""
+    shares = {}
+    for cutoff in cutoffs:
+        share = judged_share(hits, cutoff)[counted]
+        if not np.isnan(share).all():
+            shares[str(cutoff)] = float(np.nanmean(share))
+    silent = int((~hits.answered & ~hits.failed).sum())
+    ties = {str(cutoff): count for cutoff, count in sorted(hits.across.items())}
+    return {**hits.counts, "unanswered": silent, "ties_across_cutoffs": ties, "judged_at": shares}
+
+
+def warnings(
+    summaries: Sequence[Summary],
+    systems: Mapping[str, Mapping[str, Any]],
+    qrels: Mapping[str, Any],
+    rules: Conventions,
+    measures: Sequence[Measure],
+) -> list[str]:
+    """What a reader should know before believing the numbers, in plain words."""
+    lines = [
+        f"{printable(name)}: {said}" for name, seen in systems.items() for said in _of_system(seen, rules)
+    ]
+    if rules.ties == "expected":
+        ranked = [m for m in measures if m.definition is not None and m.definition.ranked]
+        without = [str(m) for m in ranked if m.definition is not None and m.definition.expected is None]
+        if without:
+            lines.append(f"no closed form over ties: {', '.join(without)} (ordered by document id)")
+    if qrels["queries"] < FEW_QUERIES:
+        lines.append(f"{qrels['queries']} queries are few: these are estimates, not a verdict")
+    if qrels["resolved"]:
+        lines.append(f"{qrels['resolved']} repeated judgments were settled by the rule named")
+    ceilings = {
+        row.measure: row.ceiling for row in summaries if row.group is None and row.ceiling is not None
+    }
+    for measure, value in ceilings.items():
+        if value < 0.9995:
+            why = "some queries have more relevant documents than the cutoff"
+            lines.append(f"{measure} cannot exceed {value:.4f} here: {why}")
+    return lines
+
+
+def _of_system(seen: Mapping[str, Any], rules: Conventions) -> list[str]:
+    """What a reader should know of one system."""
+    lines = []
+    if seen["unanswered"]:
+        how = "left out" if rules.queries == "intersection" else "counted as 0"
+        lines.append(f"{seen['unanswered']} judged queries have no answer; they are {how}")
+    for key, what in (
+        ("failed", "queries failed; they are not in the mean"),
+        ("unjudged_queries", "queries of the run are not judged and were left out"),
+        ("duplicates_dropped", "repeated documents were dropped"),
+        ("self_matches", "self-matches were removed"),
+    ):
+        if seen[key]:
+            lines.append(f"{seen[key]} {what}")
+    tied = [f"{count} across rank {k}" for k, count in seen["ties_across_cutoffs"].items() if count]
+    if tied and rules.ties != "expected":
+        where = "queries with equal scores on both sides of a cutoff"
+        lines.append(f"{where}: {', '.join(tied)} (--ties expected averages them)")
+    shares = seen["judged_at"]
+    short = {int(k): share for k, share in shares.items() if share < 1}
+    if short and max(shares.values()) == 0:
+        lines.append("no returned document is judged; do the document ids meet those of the qrels?")
+    elif short and not rules.complete:
+        share = short[max(short)]
+        figure = f"{share:.0%}" if share < 0.995 else f"{share:.1%}" if share < 0.9995 else "nearly all"
+        what = "the rest counts as not relevant (--bounds shows what that hides)"
+        lines.append(f"{figure} of its top {max(short)} is judged; {what}")
+    return lines

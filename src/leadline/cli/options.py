@@ -1,0 +1,90 @@
+"""The options that several commands share, each said once."""
+
+from typing import Annotated
+
+import typer
+
+Runs = Annotated[
+    list[str],
+    typer.Argument(metavar="RUN", help="Run files, - for standard input; NAME=PATH names a system."),
+]
+Qrels = Annotated[
+    str | None,
+    typer.Option(help="The judgments; may be left out where the rows carry their references."),
+]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option("--measure", "-m", help="Measures, such as nDCG@10,R@5; `leadline measures` lists them."),
+]
+Cutoff = Annotated[
+    int | None,
+    typer.Option("--k", min=1, help="Cutoff of the default measures: what the next stage consumes."),
+]
+Queries = Annotated[
+    list[str] | None,
+    typer.Option(help="A file of queries (for --by), or which queries count: judged, intersection."),
+]
+By = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Also one row for each value of this column of the queries."),
+]
+PerQuery = Annotated[bool, typer.Option("--per-query", help="Also every query's value.")]
+Profile = Annotated[
+    str | None,
+    typer.Option(help="leadline-1, trec_eval-9, trec_eval-10, ir_measures, msmarco or beir."),
+]
+Format = Annotated[str | None, typer.Option(help="table, json, csv, md, latex or trec_eval.")]
+Write = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Also write a file; its ending says the kind: .json .md .html .tex .csv .parquet .jsonl .txt",
+    ),
+]
+Bounds = Annotated[
+    bool | None,
+    typer.Option("--bounds", help="Also the least and greatest mean that unjudged documents could give."),
+]
+Ties = Annotated[
+    str | None,
+    typer.Option(help="docid, or expected: the expected value over random order of equal scores."),
+]
+Order = Annotated[str | None, typer.Option(help="What orders a run: score, rank or file.")]
+Undefined = Annotated[str | None, typer.Option(help="Queries without relevant documents: skip or zero.")]
+Depth = Annotated[int | None, typer.Option(min=1, help="Cut every run to this many documents first.")]
+Duplicates = Annotated[str | None, typer.Option(help="A document twice for one query: error or first.")]
+IgnoreSelf = Annotated[
+    bool | None, typer.Option("--ignore-self", help="Drop documents whose id is the query's.")
+]
+Complete = Annotated[
+    bool | None, typer.Option("--complete", help="Everything unlisted is declared not relevant.")
+]
+Conflicts = Annotated[
+    str | None,
+    typer.Option(help="A pair judged twice: error, first, last, max, min, mean or majority."),
+]
+GradeMap = Annotated[
+    str | None, typer.Option(metavar="A=B,…", help="Rewrite grades, such as 1=4,2=3,3=2,4=1.")
+]
+MaxGrade = Annotated[
+    float | None, typer.Option(help="The top of the grade scale (default: the largest in the file).")
+]
+Comments = Annotated[
+    bool | None, typer.Option("--comments", help="Lines of TREC files that start with # are comments.")
+]
+IntervalKind = Annotated[
+    str | None, typer.Option(help="auto (Student's t; Wilson for yes/no measures) or bootstrap.")
+]
+Seed = Annotated[int | None, typer.Option(help="Seed of the bootstrap.")]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        help="Format of the runs, where the content does not tell: trec, jsonl, json, csv, tsv or parquet."
+    ),
+]
+Plugin = Annotated[
+    list[str] | None, typer.Option(metavar="MODULE", help="Import a module that registers measures.")
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress bar and no warnings on standard error.")
+]
