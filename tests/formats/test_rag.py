@@ -112,6 +112,7 @@ def test_deepeval_has_texts_and_no_ids(tmp_path: Path) -> None:
     path.write_text(json.dumps([row]))
     with pytest.raises(InputError, match=r"cases\.json: the rows hold retrieved texts and no document ids"):
         read_run(path)
+    assert read_queries(path).column("answer") == {"who?": "B."}
     rows = rag({**row, "relevantIds": ["b"]})
     assert (rows.run, rows.texts_only, judged(rows)) == (None, True, [("who?", "b", 1.0)])
 
@@ -229,14 +230,14 @@ def test_failed_rows_and_further_fields() -> None:
     assert dict(rows.run.failed) == {"2": "time-out", "3": '{"code": 500}'}
     assert rows.queries.column("lang") == {"1": "de", "2": None, "3": None}
     assert dict(rows.ignored) == {"usage": 1, "tags": 1}
-    only = rag({"id": "1", "error": "x", "contexts": []})
+    only = rag({"id": "1", "error": "x", "contexts": ["text"]})
     assert only.run is not None
     assert dict(only.run.failed) == {"1": "x"}
 
 
 def test_no_ids_at_all() -> None:
     with pytest.raises(
-        InputError, match=r"no row has retrieved ids \(retrieved_context_ids, .*or reference ids"
+        InputError, match=r"no RAG rows: none has retrieved ids \(retrieved_context_ids, .*or reference ids"
     ):
         rag({"question": "who", "answer": "b"})
 

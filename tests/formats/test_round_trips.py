@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadline.errors import LeadlineError
@@ -18,6 +18,8 @@ from leadline.tables import Qrels, Queries, Run
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
 TREC_ID = TEXT.map(lambda text: "".join(c for c in text if c not in " \t\n\r\x0b\x0c")).filter(bool)
+# Files and slow machines: no example has a time limit.
+UNTIMED = settings(deadline=None)
 SCORE = st.floats(allow_nan=False)
 GRADE = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-2, 4).map(float)
 
@@ -41,17 +43,20 @@ def back(rows: list[tuple[str, str, float]], ending: str) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".csv", ".tsv", ".parquet", ".csv.gz"])
+@UNTIMED
 @given(rows=run_rows(TEXT))
 def test_runs(ending: str, rows: list[tuple[str, str, float]]) -> None:
     assert back(rows, ending).equals(frame_of(rows, "score"))
 
 
+@UNTIMED
 @given(rows=run_rows(TREC_ID))
 def test_trec_runs(rows: list[tuple[str, str, float]]) -> None:
     assert back(rows, ".run").equals(frame_of(rows, "score"))
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".csv", ".tsv", ".parquet", ".qrels"])
+@UNTIMED
 @given(
     rows=st.lists(st.tuples(TREC_ID, TREC_ID, GRADE), min_size=1, max_size=6, unique_by=lambda row: row[:2])
 )
@@ -64,6 +69,7 @@ def test_qrels(ending: str, rows: list[tuple[str, str, float]]) -> None:
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".csv", ".tsv", ".parquet"])
+@UNTIMED
 @given(rows=st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6, unique_by=lambda row: row[0]))
 def test_queries(ending: str, rows: list[tuple[str, str]]) -> None:
     frame = pl.DataFrame(rows, schema={"query_id": pl.String, "text": pl.String}, orient="row")
@@ -73,6 +79,7 @@ def test_queries(ending: str, rows: list[tuple[str, str]]) -> None:
         assert read_queries(path).frame.select("query_id", "text").equals(frame)
 
 
+@UNTIMED
 @given(rows=run_rows(TEXT), ascii_only=st.booleans())
 def test_json_of_any_writer(rows: list[tuple[str, str, float]], ascii_only: bool) -> None:
     lines = [
@@ -87,6 +94,7 @@ def test_json_of_any_writer(rows: list[tuple[str, str, float]], ascii_only: bool
     assert run.frame.select("query_id", "doc_id", "score").equals(frame_of(rows, "score"))
 
 
+@UNTIMED
 @given(text=st.text(st.sampled_from('a,"\r\n1 .'), max_size=30))
 def test_both_ways_of_reading_csv_agree(text: str) -> None:
     """A quoted empty field more makes the reader go by the letter; the rest must come out the same."""
@@ -106,11 +114,13 @@ def test_both_ways_of_reading_csv_agree(text: str) -> None:
         assert len(by_letter) == 1
 
 
+@UNTIMED
 @given(head=st.binary(max_size=60), ending=st.sampled_from(["", ".csv", ".json", ".jsonl", ".run"]))
 def test_anything_is_recognised_as_something(head: bytes, ending: str) -> None:
     assert recognise(head, ending) in FORMATS
 
 
+@UNTIMED
 @given(
     data=st.text(st.sampled_from('{}[]":,\n q1d.NaN\\'), max_size=60).map(str.encode)
     | st.binary(min_size=1, max_size=60)

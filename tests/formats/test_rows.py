@@ -145,6 +145,13 @@ def test_jsonl_integers_errors_and_empty_answers(tmp_path: Path) -> None:
     assert (run.empty, dict(run.failed)) == (("a",), {"b": "time-out"})
 
 
+def test_rows_read_either_way_stay_in_the_order_of_the_file(tmp_path: Path) -> None:
+    text = JSON_ROW + JSON_ROW.replace('"d"', '"\\u0065"') + "\n" + JSON_ROW.replace('"d"', '"f"')
+    run = run_of_text(tmp_path, text + '{"query_id": "r", "doc_ids": []}\n')
+    assert run.frame.select("doc_id", "row").rows() == [("d", 1), ("e", 2), ("f", 4)]
+    assert run.empty == ("r",)
+
+
 def test_a_query_has_one_outcome(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'q' has an empty list or an error beside another answer"):
         run_of_text(tmp_path, JSON_ROW + '{"query_id": "q", "error": "x"}\n')
@@ -156,6 +163,8 @@ def test_a_query_has_one_outcome(tmp_path: Path) -> None:
         JSON_ROW + '{"query_id": "q", "doc_id": "e\\u0301", "score": 2}\n',  # an escape: read by the letter
         JSON_ROW + '{"doc_id": "e\u0301", "query_id": "q", "score": 2}\n',  # another order of keys
         JSON_ROW + '{ "query_id":"q","doc_id" :"e\u0301", "score": 2.0e0 }\r\n',  # the fast way
+        '{"query id":"q","Doc-Id":"d","score":1}\n{"query id":"q","Doc-Id":"e\u0301","score":2}\n',
+        '{"query\\tid":"q","doc>id":"d","score":1}\n{"query\\tid":"q","doc>id":"e\u0301","score":2}\n',
     ],
 )
 def test_both_ways_of_reading_jsonl_agree(tmp_path: Path, text: str) -> None:

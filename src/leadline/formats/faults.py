@@ -2,6 +2,7 @@
 
 import json
 import numbers
+from math import isfinite
 from typing import Any
 
 from leadline.errors import SHOWN_ROWS, RowFault, RowsError
@@ -80,6 +81,8 @@ def number(value: Any, meaning: str, finite: bool = False) -> float:
     ------
     WrongValue: no number, NaN, or not finite where that is asked.
     """
+    if type(value) is float and isfinite(value):
+        return value
     expected = f"a {meaning} is a{' finite' if finite else ''} number"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise WrongValue(found_text(value), expected)

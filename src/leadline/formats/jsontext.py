@@ -1,7 +1,7 @@
 """JSON read strictly: a key twice in one object, text that is not UTF-8 and endless nesting are errors."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from leadline.errors import InputError, printable
@@ -28,7 +28,7 @@ def parse(text: str) -> Any:
     leadline.formats.jsontext.WrongJson: the key 'a' stands twice in one object
     """
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         column = error.colno if error.lineno == 1 else None
         place = "" if error.lineno == 1 else f" at line {error.lineno}, column {error.colno}"
@@ -57,10 +57,14 @@ def decode(data: bytes, name: str) -> str:
         ) from None
 
 
-def objects(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text with their numbers; only a line feed ends one, as JSON may hold U+2028 as it is."""
+    return enumerate(text.split("\n"), start=1)
+
+
+def objects(lines: Iterable[tuple[int, str]], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each line's object with its line number; wrong lines go to `faults`, blank lines are passed over."""
-    # Only a line feed ends a line: JSON text may hold U+2028 and its kin as they are.
-    for line, raw in enumerate(text.split("\n"), start=1):
+    for line, raw in lines:
         stripped = raw.strip(" \t\r")
         if not stripped:
             continue
@@ -96,3 +100,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise WrongJson(f"the key {printable(twice)!r} stands twice in one object")
     return made
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)

@@ -67,6 +67,7 @@ def rag_of_records(
     grade_map: Mapping[float, float] | None = None,
     max_grade: float | None = None,
     faults: Faults | None = None,
+    need_ids: bool = True,
 ) -> RagRows:
     """RAG rows, given as mappings with their line numbers.
 
@@ -75,7 +76,8 @@ def rag_of_records(
 
     Raises
     ------
-    RowsError: wrong rows, all counted. InputError: neither retrieved nor reference ids in any row.
+    RowsError: wrong rows, all counted. InputError: neither retrieved nor reference ids in any row (unless
+    `need_ids` is false, for those who only want the questions).
 
     >>> rows = rag_of_records([(1, {"id": "q", "retrieved_ids": ["a", "b"], "expected_ids": ["b"]})])
     >>> rows.run.frame["doc_id"].to_list(), rows.qrels.frame["doc_id"].to_list()
@@ -94,7 +96,10 @@ def rag_of_records(
         except WrongValue as wrong:
             faults.add(line, None, wrong.found, wrong.expected)
     faults.check()
-    return _made(gathered, has_ids, source, name, conflicts, grade_map, max_grade)
+    rows = _made(gathered, has_ids, source, name, conflicts, grade_map, max_grade)
+    if need_ids and rows.run is None and rows.qrels is None:
+        raise InputError(ids_needed(source) if rows.texts_only else f"{printable(source)}: {_NO_IDS}")
+    return rows
 
 
 def _made(
@@ -115,15 +120,13 @@ def _made(
         qrels = Qrels.checked(
             frame, source=source, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade
         )
-    if run is None and qrels is None:
-        raise InputError(ids_needed(source) if gathered.texts else f"{printable(source)}: {_NO_IDS}")
     queries = Queries.checked(queries_frame(gathered.ids, gathered.lines, gathered.columns), source=source)
     texts_only = gathered.texts and not has_ids
     return RagRows(run, qrels, queries, gathered.without, gathered.ignored, texts_only)
 
 
 _NO_IDS = (
-    f"no row has retrieved ids ({', '.join(FIELDS['retrieved'].names)}) "
+    f"no RAG rows: none has retrieved ids ({', '.join(FIELDS['retrieved'].names)}) "
     f"or reference ids ({', '.join(FIELDS['references'].names)})"
 )
 

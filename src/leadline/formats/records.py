@@ -1,6 +1,6 @@
 """Rows given as mappings (JSON objects, records) as a typed table; every row and field is checked."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,12 +52,17 @@ class RunRecords:
 
 
 def run_records(
-    records: Iterable[Record], faults: Faults, order: Order = "score", strict: bool = True
+    records: Iterable[Record],
+    faults: Faults,
+    order: Order = "score",
+    strict: bool = True,
+    answered: Set[str] = frozenset(),
 ) -> RunRecords:
     """Rows with query_id, doc_id and score (by `order` also rank, or neither) as a table.
 
     `{"query_id", "error"}` is a query that failed, `{"query_id", "doc_ids": []}` one that was answered with
-    nothing. The number of the table is always called `score` and is what `order` orders by.
+    nothing. The number of the table is always called `score` and is what `order` orders by. `answered` are
+    queries whose rows were read elsewhere.
 
     Raises
     ------
@@ -84,7 +89,7 @@ def run_records(
             faults.add(line, None, wrong.found, wrong.expected)
     faults.check()
     _one_system(rows, faults.source)
-    _one_outcome(rows, empty, failed, faults.source)
+    _one_outcome(answered | {row[0] for row in rows.rows}, empty, failed, faults.source)
     return RunRecords(rows_frame(rows.rows, "score"), tuple(empty), failed)
 
 
@@ -206,11 +211,10 @@ def _one_system(rows: _Rows, source: str) -> None:
             )
 
 
-def _one_outcome(rows: _Rows, empty: Mapping[str, None], failed: Mapping[str, str], source: str) -> None:
+def _one_outcome(
+    answered: Set[str], empty: Mapping[str, None], failed: Mapping[str, str], source: str
+) -> None:
     """Raise InputError where one query has documents, an empty list or an error side by side."""
-    if not (empty or failed):
-        return
-    answered = {row[0] for row in rows.rows}
     for query in (*empty, *failed):
         if query in answered or (query in empty and query in failed):
             raise InputError(

@@ -1,7 +1,6 @@
 """Files of rows (JSONL, JSON, CSV, TSV, Parquet) as runs, judgments, queries and RAG rows."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,8 +11,9 @@ from leadline.formats import delimited
 from leadline.formats.columns import Columns, Kind, names_of, resolve, say
 from leadline.formats.faults import Faults
 from leadline.formats.frames import Order, qrels_of_frame, queries_of_frame, run_of_frame
-from leadline.formats.jsontext import decode, objects, whole
+from leadline.formats.jsontext import decode, lines_of, objects, whole
 from leadline.formats.objects import qrels_of, queries_of, run_of
+from leadline.formats.plainrows import plain_rows, together
 from leadline.formats.rag import RagRows, rag_of_records
 from leadline.formats.ragfields import is_rag
 from leadline.formats.records import Record, qrels_records, queries_records, run_records
@@ -21,13 +21,6 @@ from leadline.formats.source import Source
 from leadline.tables import ROW, Conflicts, Qrels, Queries, Run
 
 ROWS_ADVICE = "here a line is a row, counted from 1"
-
-_PATTERNS = {
-    # Text without escapes and control characters, or a whole number; all else is read by the letter.
-    "id": r'(?:"([^"\\\x00-\x1f]+)"|(-?(?:0|[1-9][0-9]*)))',
-    "number": r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)",
-    "skip": r'(?:"[^"\\\x00-\x1f]*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)',
-}
 
 
 def read_rows_run(source: Source, form: str, name: str, order: Order = "score") -> Run | RagRows:
@@ -52,15 +45,16 @@ def read_rows_run(source: Source, form: str, name: str, order: Order = "score") 
     records, faults, value = _json(source, form)
     if isinstance(value, Mapping):
         return run_of(value, name=name, source=source.name)
+    plain = None
     if isinstance(records, str):
-        fast = _fast_rows(records, "run", order)
-        if fast is not None:
-            return Run.checked(fast.rename({"number": "score"}), name, source=source.name)
-        records = list(objects(records, faults))
-    if _are_rag(records):
+        plain, lines = plain_rows(records, "run", order)
+        records = list(objects(lines, faults))
+    if plain is None and _are_rag(records):
         return rag_of_records(records, source=source.name, name=name, order=order, faults=faults)
-    got = run_records(records, faults, order)
-    return Run.checked(got.frame, name, empty=got.empty, failed=got.failed, source=source.name)
+    answered = set() if plain is None or not records else set(plain["query_id"].unique())
+    got = run_records(records, faults, order, answered=answered)
+    frame = together(plain, got.frame)
+    return Run.checked(frame, name, empty=got.empty, failed=got.failed, source=source.name)
 
 
 def read_rows_qrels(
@@ -108,12 +102,13 @@ def read_rows_qrels(
     records, faults, value = _json(source, form)
     if isinstance(value, Mapping):
         return qrels_of(value, source=name, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade)
+    plain = None
     if isinstance(records, str):
-        fast = None if keep_subtopic else _fast_rows(records, "qrels")
-        if fast is not None:
-            return made(fast.rename({"number": "grade"}))
-        records = list(objects(records, faults))
-    return rag(records, faults) if _are_rag(records) else made(qrels_records(records, faults, keep_subtopic))
+        plain, lines = plain_rows(records, "qrels", by_letter=keep_subtopic)
+        records = list(objects(lines, faults))
+    if plain is None and _are_rag(records):
+        return rag(records, faults)
+    return made(together(plain, qrels_records(records, faults, keep_subtopic)))
 
 
 def read_rows_queries(source: Source, form: str) -> Queries | RagRows:
@@ -126,7 +121,7 @@ def read_rows_queries(source: Source, form: str) -> Queries | RagRows:
     if form == "parquet":
         frame = read_parquet(source)
         if is_rag(frame.columns):
-            return rag_of_records(records_of(frame), source=source.name)
+            return rag_of_records(records_of(frame), source=source.name, need_ids=False)
         return queries_of_frame(frame, source=source.name)
     if form in ("csv", "tsv"):
         table = delimited.read_table(source, "\t" if form == "tsv" else ",")
@@ -135,9 +130,9 @@ def read_rows_queries(source: Source, form: str) -> Queries | RagRows:
     if isinstance(value, Mapping):
         return queries_of(value, source=source.name)
     if isinstance(records, str):
-        records = list(objects(records, faults))
+        records = list(objects(lines_of(records), faults))
     if _are_rag(records):
-        return rag_of_records(records, source=source.name, faults=faults)
+        return rag_of_records(records, source=source.name, faults=faults, need_ids=False)
     return queries_of_frame(queries_records(records, faults), source=source.name)
 
 
@@ -157,7 +152,7 @@ def read_rows_rag(source: Source, form: str, name: str, order: Order = "score") 
         given, faults, value = _json(source, form)
         if isinstance(value, Mapping):
             raise InputError(f"{printable(source.name)}: one JSON object, not a list of rows")
-        records = list(objects(given, faults)) if isinstance(given, str) else given
+        records = list(objects(lines_of(given), faults)) if isinstance(given, str) else given
     return rag_of_records(records, source=source.name, name=name, order=order, faults=faults)
 
 
@@ -230,46 +225,3 @@ def _asked(
             expected = f"no column for the {say(meaning)}; accepted names: {names_of(meaning, kind)}{other}"
             raise RowsError(table.source, [RowFault(1, None, ",".join(table.header), expected)], 1)
     return ids, (number,) if number else ()
-
-
-def _fast_rows(text: str, kind: Kind, order: Order = "score") -> pl.DataFrame | None:
-    """JSONL rows that all have the keys of the first, in its order, and plain values; else None."""
-    first = text.partition("\n")[0]
-    try:
-        keys = tuple(json.loads(first))
-    except (ValueError, RecursionError, TypeError):
-        return None
-    columns = resolve(keys, kind)
-    number = {"score": "score", "rank": "rank", "file": ""}[order] if kind == "run" else "grade"
-    wanted = [columns.found.get(meaning) for meaning in ("query_id", "doc_id", number)]
-    if not number or columns.wrong or columns.system or None in wanted or len(set(keys)) < len(keys):
-        return None
-    kinds = {wanted[0]: "id", wanted[1]: "id", wanted[2]: "number"}
-    parts = [rf'"{re.escape(key)}"\s*:\s*{_PATTERNS[kinds.get(key, "skip")]}' for key in keys]
-    pattern = r"^\s*\{\s*" + r"\s*,\s*".join(parts) + r"\s*\}\s*$"
-    lines = pl.Series("line", text.removesuffix("\n").split("\n"), dtype=pl.String)
-    groups = lines.str.extract_groups(pattern).struct.unnest()
-    frame = _columns_of(groups, keys, kinds, wanted)
-    if sum(frame.null_count().row(0)):
-        return None
-    frame = frame.with_columns(pl.col("number").cast(pl.Float64)).with_row_index(ROW, offset=1)
-    if order == "rank":
-        frame = frame.with_columns(-pl.col("number"))
-    return frame.select("query_id", "doc_id", "number", ROW)
-
-
-def _columns_of(
-    groups: pl.DataFrame, keys: tuple[str, ...], kinds: Mapping[str | None, str], wanted: list[str | None]
-) -> pl.DataFrame:
-    """The three columns from the groups of the pattern: an id has two (text or number), a number one."""
-    at, found = 1, dict[str, pl.Expr]()
-    for key in keys:
-        kind = kinds.get(key, "skip")
-        if kind == "id":
-            found[key] = pl.coalesce(pl.col(str(at)), pl.col(str(at + 1)))
-            at += 2
-        elif kind == "number":
-            found[key] = pl.col(str(at))
-            at += 1
-    names = ("query_id", "doc_id", "number")
-    return groups.select(found[str(key)].alias(name) for key, name in zip(wanted, names, strict=True))

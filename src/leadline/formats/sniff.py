@@ -56,9 +56,10 @@ def _lines_or_whole(text: str, ending: str) -> str:
     try:
         value = json.loads(first)
     except (ValueError, RecursionError):
-        if ending in (".jsonl", ".ndjson") or rest.lstrip(" \t\r").startswith("{"):
-            return "jsonl"
-        return "json" if first.strip() == "{" or ending == ".json" or not rest else "jsonl"
+        # A line that is broken, or longer than the head: the name of its first key tells.
+        key = plain(text[1:].lstrip().removeprefix('"').partition('"')[0])
+        is_row = key in RECORD_KEYS or is_rag([key]) or rest.lstrip(" \t\r").startswith("{")
+        return "jsonl" if is_row or ending in (".jsonl", ".ndjson") else "json"
     is_map = bool(value) and all(isinstance(inner, (dict, list)) for inner in value.values())
     if is_map and not is_rag(value) and not RECORD_KEYS & {plain(key) for key in value} and not rest.strip():
         return "json"
@@ -73,7 +74,8 @@ def _is_report(value: Any) -> bool:
 def _table(line: str, ending: str) -> str:
     """TSV or CSV where the first line is a header of known columns (or the ending insists); else TREC."""
     for kind, separator in (("tsv", "\t"), ("csv", ",")):
-        if separator in line and knows(_fields(line, separator)):
+        fields = _fields(line, separator) if separator in line else []
+        if knows(fields) or is_rag(fields):
             return kind
     return "csv" if ending == ".csv" else "trec"
 
