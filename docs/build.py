@@ -72,9 +72,13 @@ def _measure(one: Any) -> str:
     parts = [f"### {one.name}", "", f"*{one.title}.* {one.summary}", ""]
     parts += [inspect.cleandoc(one.function.__doc__ or ""), "", table(("", ""), facts)]
     if one.parameters:
-        rows = [(f"`{p.name}`", _accepts(p), f"`{p.default}`", p.meaning) for p in one.parameters]
+        rows = [(f"`{p.name}`", _accepts(p), _default(p.default), p.meaning) for p in one.parameters]
         parts += ["", table(("parameter", "takes", "default", "meaning"), rows)]
     return "\n".join(parts)
+
+
+def _default(value: object) -> str:
+    return "none" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 def _accepts(parameter: Any) -> str:
