@@ -10,7 +10,6 @@ LeadlineError                     exit 1, never raised itself
 └── TooManyErrorsError            exit 5, more failed rows than allowed
 """
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +37,8 @@ class UnknownNameError(UsageError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = "") -> None:
+        import difflib
+
         names = sorted(set(known))
         by_lower = {n.lower(): n for n in names}
         near = [by_lower[n] for n in difflib.get_close_matches(name.lower(), by_lower, n=2, cutoff=0.6)]

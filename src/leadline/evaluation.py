@@ -100,7 +100,7 @@ def score(
     *,
     by: str | None = None,
     with_bounds: bool = False,
-    rng: np.random.Generator | None = None,
+    rng: "np.random.Generator | None" = None,
     seed: int = 0,
     hash_inputs: bool = False,
 ) -> Scores:
@@ -190,7 +190,7 @@ def _summary(
     states: Any,
     chosen: Flags,
     limits: Any,
-    rng: np.random.Generator | None,
+    rng: "np.random.Generator | None",
 ) -> dict[str, Any]:
     """One row of the summary over the chosen queries."""
     definition = measure.definition
@@ -228,7 +228,7 @@ def _summary(
     return row
 
 
-def _aggregate(how: str, used: Floats, rng: np.random.Generator | None) -> Interval:
+def _aggregate(how: str, used: Floats, rng: "np.random.Generator | None") -> Interval:
     if how == "sum":
         return Interval(float(used.sum()), None, None, 0.95, "sum", len(used))
     if how == "geometric":

@@ -44,7 +44,7 @@ class Judged:
         if "subtopic" in frame.columns:
             frame = frame.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("grade").max())
         ids = frame["query_id"].unique(maintain_order=True)
-        codes = pl.DataFrame({"query_id": ids, "query": np.arange(len(ids))})
+        codes = ids.to_frame("query_id").with_row_index("query").with_columns(pl.col("query").cast(pl.Int64))
         frame = frame.join(codes, on="query_id", how="left", maintain_order="left")
         query, grade = frame["query"].to_numpy(), frame["grade"].to_numpy()
         kept = grade >= 0
@@ -82,6 +82,7 @@ class Pairs:
     seed: int
     keys: Keys
     query: Ints
+    row: Ints
     documents: pl.Series
     grade: Floats
     bitmap: Flags
@@ -100,7 +101,7 @@ class Pairs:
         shift = np.uint64(64 - bits)
         bitmap = np.zeros(1 << bits, bool)
         bitmap[keys >> shift] = True
-        return cls(seed, keys[order], query[order], documents.gather(order), grade[order], bitmap, shift)
+        return cls(seed, keys[order], query[order], order, documents, grade[order], bitmap, shift)
 
     def find(self, keys: Keys, query: Ints, documents: pl.Series) -> tuple[Ints, Floats]:
         """Which rows are judged, and their grades; documents are compared by the letter, not by hash."""
@@ -108,8 +109,17 @@ class Pairs:
         place = np.minimum(np.searchsorted(self.keys, keys[near]), len(self.keys) - 1)
         same = (self.keys[place] == keys[near]) & (self.query[place] == query[near])
         near, place = near[same], place[same]
-        equal = (documents.gather(near) == self.documents.gather(place)).to_numpy()
+        equal = (take(documents, near) == take(self.documents, self.row[place])).to_numpy()
         return near[equal], self.grade[place[equal]]
+
+
+def take(column: pl.Series, rows: Ints) -> pl.Series:
+    """The column's values at some rows.
+
+    A few rows go as a list: the first NumPy array that Polars is handed makes it import numpy.ma, which takes
+    longer than to evaluate a small run.
+    """
+    return column.gather(rows.tolist() if len(rows) < 20_000 else rows)
 
 
 def pair_keys(query: Ints, documents: pl.Series, seed: int) -> Keys:

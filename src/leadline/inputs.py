@@ -4,16 +4,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leadline.conventions import Conventions
 from leadline.errors import InputError, UsageError, printable
-from leadline.formats.objects import qrels_of, queries_of, run_of
-from leadline.formats.rag import RagRows
 from leadline.formats.read import read_qrels, read_queries, read_rag_rows, read_run
 from leadline.formats.source import Source
 from leadline.formats.trec import name_of
 from leadline.tables import Qrels, Queries, Run, RunSource
+
+if TYPE_CHECKING:
+    from leadline.formats.rag import RagRows
 
 NAMED = re.compile(r"(?P<name>[A-Za-z0-9._-]+)=(?P<path>.+)")
 """`NAME=PATH`, which names a system."""
@@ -77,11 +78,13 @@ class _Door:
     input_format: str | None
     grading: dict[str, Any]
     paths: list[tuple[str, str]] = field(default_factory=list)
-    rows: list[RagRows] = field(default_factory=list)
+    rows: "list[RagRows]" = field(default_factory=list)
 
     def run(self, name: str | None, thing: Any, with_references: bool) -> RunSource:
         """One system's run; where its references are wanted too, its rows must carry them."""
         if not isinstance(thing, (str, Path)):
+            from leadline.formats.objects import run_of
+
             return (
                 thing if isinstance(thing, Run) else run_of(thing, name=name or "run", order=self.rules.order)
             )
@@ -95,7 +98,7 @@ class _Door:
         assert rows.run is not None
         return rows.run
 
-    def _rows(self, path: str, name: str) -> RagRows:
+    def _rows(self, path: str, name: str) -> "RagRows":
         """RAG rows with retrieved and reference ids; anything else needs --qrels, and the error says so."""
         advice = (
             f"{printable(path)}: where are the judgments? Give them with --qrels FILE "
@@ -104,7 +107,7 @@ class _Door:
         try:
             rows = read_rag_rows(path, name=name, input_format=self.input_format, conventions=self.rules)
         except (InputError, UsageError) as error:
-            if Path(path).exists() and not Path(path).is_dir() and "no RAG rows" in str(error):
+            if Path(path).is_file() and "no RAG rows" in str(error):
                 raise UsageError(advice) from None
             raise
         if rows.run is None or rows.qrels is None:
@@ -129,6 +132,8 @@ class _Door:
         if isinstance(thing, (str, Path)):
             self.paths.append(("qrels", str(thing)))
             return read_qrels(thing, comments=self.rules.comments, **self.grading)
+        from leadline.formats.objects import qrels_of
+
         return qrels_of(thing, **self.grading)
 
     def questions(self, thing: Any) -> Queries | None:
@@ -138,6 +143,8 @@ class _Door:
         if isinstance(thing, (str, Path)):
             self.paths.append(("queries", str(thing)))
             return read_queries(thing)
+        from leadline.formats.objects import queries_of
+
         return queries_of(thing)
 
 

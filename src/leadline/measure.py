@@ -14,7 +14,7 @@ MEASURE_TEXT = re.compile(
     r"\s*(?P<name>[A-Za-z0-9_]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<cutoff>[^@\s]+))?\s*", re.S
 )
 PARAM_TEXT = re.compile(
-    r"\s*(?P<key>[A-Za-z_]\w*)\s*=\s*(?P<value>\{[^{}]*\}|'[^']*'|\"[^\"]*\"|[^,{}'\"]+?)\s*(?:,|$)"
+    r"\s*(?P<key>[A-Za-z_]\w*)\s*(?:=\s*(?P<value>\{[^{}]*\}|'[^']*'|\"[^\"]*\"|[^,{}'\"]+?)\s*)?(?:,|$)"
 )
 
 
@@ -91,7 +91,9 @@ class Measure:
 
     def __str__(self) -> str:
         """The canonical text: the column name, the key in JSON, and what `parse` reads back."""
-        inner = ",".join(f"{key}={value_text(value)}" for key, value in self.parameters)
+        inner = ",".join(
+            key if value is True else f"{key}={value_text(value)}" for key, value in self.parameters
+        )
         text = f"{self.name}({inner})" if inner else self.name
         return text if self.cutoff is None else f"{text}@{value_text(self.cutoff)}"
 
@@ -156,7 +158,8 @@ def _split_parameters(inner: str, text: str) -> dict[str, str]:
             raise UsageError(f"measure {text!r}: cannot read {inner[position:].strip()!r} as key=value")
         if match["key"] in found:
             raise UsageError(f"measure {text!r}: {match['key']!r} is given twice")
-        found[match["key"]] = match["value"].strip().strip("'\"")
+        # A flag needs no value: nDCG(judged_only)@10.
+        found[match["key"]] = (match["value"] or "true").strip().strip("'\"")
         position = match.end()
     return found
 

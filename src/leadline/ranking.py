@@ -5,25 +5,19 @@ compared as UTF-8 bytes (trec_eval's rule). Rows that stand in order are not sor
 are scattered over the file is gathered, in as many passes as the memory at hand asks for.
 """
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from leadline.blocks import buckets, in_parallel
 from leadline.conventions import Conventions
 from leadline.errors import SHOWN_ROWS, RowFault, RowsError
-from leadline.hits import Flags, Floats, Hits, Ints, Judged, Keys, pair_keys
-from leadline.machine import memory_limit
-from leadline.tables import Block, RunSource
-
-BYTES_A_ROW = 160
-"""What a row of a scattered run takes at the peak of sorting, measured with ids of about ten characters."""
+from leadline.hits import Flags, Floats, Hits, Ints, Judged, Keys, pair_keys, take
+from leadline.tables import RunSource
 
 
 def rank(run: RunSource, judged: Judged, conventions: Conventions, cutoffs: Sequence[int] = ()) -> Hits:
@@ -42,12 +36,38 @@ def rank(run: RunSource, judged: Judged, conventions: Conventions, cutoffs: Sequ
     ranker = Ranker(judged, conventions, tuple(cutoffs))
     parts = list(_grouped_parts(run, ranker))
     if any(part is None for part in parts):
-        parts = list(_scattered_parts(run, ranker))
+        parts = [ranker.ranked(*rows) for rows in buckets(run)]
     whole = [part for part in parts if part is not None]
     duplicates = [pair for part in whole for pair in part.duplicates]
     if duplicates and conventions.duplicates == "error":
         raise _duplicates_error(run, duplicates)
     return _joined(run, judged, whole)
+
+
+def head(run: RunSource, judged: Judged, conventions: Conventions, depth: int) -> pl.DataFrame:
+    """The Head of a run: the first documents of each judged query, judged or not.
+
+    Returns
+    -------
+    A frame query (index in `judged.query_ids`), rank, doc_id, grade (null where unjudged), sorted by query and
+    rank; at most `depth` rows a query.
+
+    Raises
+    ------
+    RowsError: as `rank`.
+
+    >>> from leadline.tables import Qrels, Run
+    >>> qrels = Qrels.checked(pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "grade": [2]}))
+    >>> run = Run.checked(pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, 2.0]}))
+    >>> head(run, Judged.of(qrels), Conventions(), 2).rows()
+    [(0, 1, 'b', None), (0, 2, 'a', 2.0)]
+    """
+    ranker = Ranker(judged, replace(conventions, depth=depth), (), with_head=True)
+    parts = list(_grouped_parts(run, ranker))
+    if any(part is None for part in parts):
+        parts = [ranker.ranked(*rows) for rows in buckets(run)]
+    frames = [part.head for part in parts if part is not None and part.head is not None]
+    return pl.concat(frames).sort("query", "rank")
 
 
 @dataclass(frozen=True)
@@ -65,6 +85,7 @@ class Part:
     duplicates: list[tuple[str, str]]
     counts: dict[str, int]
     across: dict[int, int]
+    head: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +95,7 @@ class Ranker:
     judged: Judged
     conventions: Conventions
     cutoffs: tuple[int, ...]
+    with_head: bool = False
 
     @cached_property
     def code_of(self) -> dict[str, int]:
@@ -83,109 +105,145 @@ class Ranker:
     def part(self, frame: pl.DataFrame) -> Part | None:
         """The hits of a block whose queries are whole; None where a query's rows do not stand together."""
         query_ids = frame["query_id"]
-        change = (query_ids != query_ids.shift(1)).fill_null(True).to_numpy()
-        names = query_ids.gather(np.flatnonzero(change)).to_list()
+        first = (query_ids != query_ids.shift(1)).fill_null(True)
+        names, change = query_ids.filter(first).to_list(), first.to_numpy()
         if len(set(names)) < len(names):
             return None
         return self.ranked(np.cumsum(change) - 1, frame["score"].to_numpy(), frame["doc_id"], names)
 
-    def ranked(self, group: Ints, score: Floats, documents: pl.Series, names: list[str]) -> Part:
+    def ranked(self, group: Any, score: Any, documents: pl.Series, names: list[str]) -> Part:
         """The hits of rows whose queries are numbered by `group` (positions in `names`), in any order."""
         counts = {"rows": len(group), "duplicates_dropped": 0, "self_matches": 0}
         if self.conventions.ignore_self:
-            own = (documents != pl.Series(names, dtype=pl.String).gather(group)).to_numpy()
-            counts["self_matches"] = int(len(own) - own.sum())
-            group, score, documents = group[own], score[own], documents.filter(pl.Series(own))
+            other = documents != pl.Series(names, dtype=pl.String).gather(group)
+            counts["self_matches"] = int((~other).sum())
+            group, score = group[other.to_numpy()], score[other.to_numpy()]
+            documents = documents.filter(other)
         if self.conventions.score_width == 32:
             score = score.astype(np.float32)
-        group, score, documents, tied = _ordered(group, score, documents)
         codes = np.array([self.code_of.get(name, -1) for name in names], np.int64)
         # Queries without judgments get numbers of their own beyond the judged ones, so that keys stay apart.
-        numbers = np.where(codes >= 0, codes, self.judged.queries + np.arange(len(names)))
-        query = numbers[group]
+        query = np.where(codes >= 0, codes, self.judged.queries + np.arange(len(names)))[group]
         keys = pair_keys(query, documents, self.judged.pairs.seed)
-        repeats = _repeated(keys, group, documents)
-        duplicates = [(names[group[i]], documents[int(i)]) for i in repeats[:SHOWN_ROWS]]
+        places = Places.of(group, score, documents, len(names))
+        duplicates: list[tuple[str, str]] = []
+        repeats = _repeated(keys, group, documents, places)
         if len(repeats):
-            duplicates += [("", "")] * (len(repeats) - len(duplicates))
             counts["duplicates_dropped"] = len(repeats)
-            kept = np.ones(len(group), bool)
-            kept[repeats] = False
-            group, query, keys, score = group[kept], query[kept], keys[kept], score[kept]
-            documents = documents.filter(pl.Series(kept))
-            tied = (score[1:] == score[:-1]) & (group[1:] == group[:-1])
+            duplicates = [(names[group[i]], documents[int(i)]) for i in repeats[:SHOWN_ROWS]]
+            duplicates += [("", "")] * (len(repeats) - len(duplicates))
+            keep = np.ones(len(group), bool)
+            keep[repeats] = False
+            group, query, keys, score = group[keep], query[keep], keys[keep], score[keep]
+            documents = documents.filter(pl.Series(keep))
+            places = Places.of(group, score, documents, len(names))
         rows, grade = self.judged.pairs.find(keys, query, documents)
-        return self._part(group, tied, rows, grade, codes, names, duplicates, counts)
+        part = self._part(group[rows], places.of_rows(rows), grade, places, codes, names, duplicates, counts)
+        return replace(part, head=self._head(part, group, documents, places)) if self.with_head else part
+
+    def _head(self, part: Part, group: Any, documents: pl.Series, places: "Places") -> pl.DataFrame:
+        """The documents of the judged queries down to the depth, with the grades of the part's hits."""
+        queries = np.flatnonzero(part.codes >= 0)
+        count = part.returned[queries]
+        rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        rows = places.rows_at(np.repeat(places.start[queries], count) + rank)
+        shown = pl.DataFrame(
+            {"query": part.codes[group[rows]], "rank": rank + 1, "doc_id": documents.gather(rows)}
+        )
+        hits = pl.DataFrame({"query": part.query, "rank": part.rank, "grade": part.grade})
+        return shown.join(hits, on=["query", "rank"], how="left", maintain_order="left")
 
     def _part(
         self,
         group: Ints,
-        tied: Flags,
-        rows: Ints,
+        place: Ints,
         grade: Floats,
+        places: "Places",
         codes: Ints,
         names: list[str],
         duplicates: list[tuple[str, str]],
         counts: dict[str, int],
     ) -> Part:
         """Ranks and tie groups of the judged rows, and the length of each list."""
-        length = np.bincount(group, minlength=len(names))
-        start = np.cumsum(length) - length
-        ties = (
-            np.flatnonzero(np.concatenate(([True], ~tied, [True]))) if len(group) else np.zeros(1, np.int64)
-        )
-        at = np.searchsorted(ties, rows, side="right") - 1
-        place = start[group[rows]]
-        position = rows - place + 1
         depth = self.conventions.depth or np.iinfo(np.int64).max
-        kept = position <= depth
-        across = {k: self._tied_across(k, start, length, tied, codes) for k in self.cutoffs if k < depth}
+        rank = place - places.start[group] + 1
+        keep = rank <= depth
+        group, place, rank, grade = group[keep], place[keep], rank[keep], grade[keep]
+        first, size = places.tie_groups(place)
+        judged = np.flatnonzero(codes >= 0)
+        across = {k: places.ties_across(k, judged) for k in self.cutoffs if k < depth}
+        returned = np.minimum(places.length, depth)
+        first = first - places.start[group] + 1
         return Part(
-            codes[group[rows]][kept],
-            position[kept],
-            grade[kept],
-            (ties[at] - place + 1)[kept],
-            (ties[at + 1] - ties[at])[kept] if len(rows) else at[kept],
-            codes,
-            np.minimum(length, depth),
-            names,
-            duplicates,
-            counts,
-            across,
+            codes[group], rank, grade, first, size, codes, returned, names, duplicates, counts, across
         )
 
-    @staticmethod
-    def _tied_across(k: int, start: Ints, length: Ints, tied: Flags, codes: Ints) -> int:
-        long = (length > k) & (codes >= 0)
-        return int(tied[start[long] + k - 1].sum())
 
+@dataclass(frozen=True)
+class Places:
+    """Where each row stands in the order: rows of a group (a query) stand together, best first.
 
-def _ordered(group: Ints, score: Any, documents: pl.Series) -> tuple[Ints, Any, pl.Series, Flags]:
-    """The rows in order, and for each but the last whether the next one ties with it.
-
-    Rows that stand in order already are found so by looking at neighbours; document ids are compared only
-    between neighbours of equal score.
+    `order` gives the row at each place, or is None where the rows stand in order; `tied` says of each place but
+    the last whether the next one has an equal score; `start` and `length` are those of each group.
     """
-    same = group[1:] == group[:-1]
-    tied = same & (score[1:] == score[:-1])
-    order = None
-    if (same & (score[1:] > score[:-1])).any() or (group[1:] < group[:-1]).any():
-        order = np.argsort(-score)
-        order = order[_stable_by_group(group[order])]
-        group, score = group[order], score[order]
-        tied = (score[1:] == score[:-1]) & (group[1:] == group[:-1])
-    else:
-        at = np.flatnonzero(tied)
-        if not (documents.gather(at) < documents.gather(at + 1)).any():
-            return group, score, documents, tied
-        order = np.arange(len(group))
-    in_tie = np.concatenate(([False], tied)) | np.concatenate((tied, [False]))
-    places = np.flatnonzero(in_tie)
-    if len(places):
-        label = np.cumsum(~np.concatenate(([False], tied)))[places]
-        rows = pl.DataFrame({"tie": label, "doc": documents.gather(order[places]), "row": order[places]})
-        order[places] = rows.sort(["tie", "doc"], descending=[False, True])["row"].to_numpy()
-    return group, score, documents.gather(order), tied
+
+    order: Ints | None
+    tied: Flags
+    start: Ints
+    length: Ints
+
+    @classmethod
+    def of(cls, group: Ints, score: Any, documents: pl.Series, groups: int) -> "Places":
+        """The places of rows. Rows in order are found so by looking at neighbours, and not sorted again.
+
+        Document ids are compared only between rows of equal score.
+        """
+        length = np.bincount(group, minlength=groups)
+        start = np.cumsum(length) - length
+        same = group[1:] == group[:-1]
+        tied = same & (score[1:] == score[:-1])
+        if (same & (score[1:] > score[:-1])).any() or (group[1:] < group[:-1]).any():
+            order = np.argsort(-score)
+            order = order[_stable_by_group(group[order])]
+            group, score = group[order], score[order]
+            tied = (score[1:] == score[:-1]) & (group[1:] == group[:-1])
+        else:
+            at = np.flatnonzero(tied)
+            if not (take(documents, at) < take(documents, at + 1)).any():
+                return cls(None, tied, start, length)
+            order = np.arange(len(group))
+        places = np.flatnonzero(np.concatenate(([False], tied)) | np.concatenate((tied, [False])))
+        if len(places):
+            label = np.cumsum(~np.concatenate(([False], tied)))[places]
+            names = take(documents, order[places]).arg_sort(descending=True).to_numpy()
+            order[places] = order[places][names[np.argsort(label[names], kind="stable")]]
+        return cls(order, tied, start, length)
+
+    def of_rows(self, rows: Ints) -> Ints:
+        """The place of each of some rows."""
+        if self.order is None:
+            return rows
+        place: Ints = np.empty(len(self.order), np.int64)
+        place[self.order] = np.arange(len(self.order))
+        found: Ints = place[rows]
+        return found
+
+    def rows_at(self, places: Ints) -> Ints:
+        """The row at each of some places."""
+        return places if self.order is None else self.order[places]
+
+    def tie_groups(self, places: Ints) -> tuple[Ints, Ints]:
+        """The first place and the size of the group of equal scores that each place belongs to."""
+        edges = np.flatnonzero(np.concatenate(([True], ~self.tied, [True])))
+        if not len(places):
+            return places, places
+        at = np.searchsorted(edges, places, side="right") - 1
+        return edges[at], edges[at + 1] - edges[at]
+
+    def ties_across(self, cutoff: int, groups: Ints) -> int:
+        """In how many of the groups the documents at rank `cutoff` and the next one tie."""
+        long = groups[self.length[groups] > cutoff]
+        return int(self.tied[self.start[long] + cutoff - 1].sum())
 
 
 def _stable_by_group(group: Ints) -> Ints:
@@ -196,127 +254,26 @@ def _stable_by_group(group: Ints) -> Ints:
     return order
 
 
-def _repeated(keys: Keys, group: Ints, documents: pl.Series) -> Ints:
+def _repeated(keys: Keys, group: Ints, documents: pl.Series, places: Places) -> Ints:
     """The rows that repeat a document of their query, the better-ranked one excepted."""
     ordered = np.sort(keys)
     if not (ordered[1:] == ordered[:-1]).any():
         return np.zeros(0, np.int64)
-    frame = pl.DataFrame({"group": group, "doc": documents})
+    rows = places.rows_at(np.arange(len(group)))
+    frame = pl.DataFrame({"group": group[rows], "doc": documents.gather(rows)})
     first = frame.select(pl.struct("group", "doc").is_first_distinct()).to_series().to_numpy()
-    return np.flatnonzero(~first)
+    return rows[~first]
 
 
 def _grouped_parts(run: RunSource, ranker: Ranker) -> Iterator[Part | None]:
     """The parts of a run whose blocks hold whole queries; ends with None at the first query seen again."""
     seen: set[str] = set()
-    for part in _in_parallel(run.blocks(), lambda block: ranker.part(block.load())):
+    for part in in_parallel(run.blocks(), lambda block: ranker.part(block.load())):
         if part is None or not seen.isdisjoint(part.query_ids):
             yield None
             return
         seen.update(part.query_ids)
         yield part
-
-
-def _in_parallel(blocks: Iterator[Block], work: Callable[[Block], Any]) -> Iterator[Any]:
-    """The results of `work` in the order of the blocks; wrong rows are counted over all blocks, then raised."""
-    wrong: list[RowsError] = []
-    workers = min(4, os.cpu_count() or 1)
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[Any]] = deque()
-
-        def results(most: int) -> Iterator[Any]:
-            while len(waiting) > most:
-                try:
-                    result = waiting.popleft().result()
-                except RowsError as error:
-                    wrong.append(error)
-                else:
-                    if not wrong:
-                        yield result
-
-        try:
-            for block in blocks:
-                waiting.append(pool.submit(work, block))
-                yield from results(workers)
-            yield from results(0)
-        finally:
-            for future in waiting:
-                future.cancel()
-    if wrong:
-        raise RowsError(
-            wrong[0].source,
-            [fault for error in wrong for fault in error.faults][:SHOWN_ROWS],
-            sum(error.total for error in wrong),
-            wrong[0].advice,
-        )
-
-
-def _scattered_parts(run: RunSource, ranker: Ranker) -> Iterator[Part]:
-    """The parts of a run whose rows stand in any order: gathered whole, or some queries at a time."""
-    most = max(100_000, memory_limit() // 2 // BYTES_A_ROW)
-    gathered: list[_Rows] | None = []
-    code_of: dict[str, int] = {}
-    sizes = np.zeros(0, np.int64)
-    rows = 0
-    for piece in _in_parallel(run.blocks(), _coded):
-        piece.number(code_of)
-        sizes = np.pad(sizes, (0, len(code_of) - len(sizes)))
-        sizes += np.bincount(piece.code, minlength=len(sizes))
-        rows += len(piece.code)
-        if gathered is not None:
-            gathered.append(piece)
-        if rows > most:
-            gathered = None
-    names = list(code_of)
-    if gathered is not None:
-        yield _gathered(gathered, names, ranker)
-        return
-    share = np.cumsum(sizes) * -(-rows // most) // (rows + 1)
-    for number in range(int(share.max()) + 1):
-        mine = share == number
-        offset = int(np.argmax(mine))
-        pieces = []
-        for piece in _in_parallel(run.blocks(), _coded):
-            piece.number(code_of)
-            pieces.append(piece.where(mine[piece.code], offset))
-        yield _gathered(pieces, [name for name, chosen in zip(names, mine, strict=True) if chosen], ranker)
-
-
-@dataclass
-class _Rows:
-    """Rows with their queries as positions in `names`, later as numbers that hold for the whole run."""
-
-    code: Any
-    score: Floats
-    documents: pl.Series
-    names: list[str]
-
-    def number(self, code_of: dict[str, int]) -> None:
-        """Turn positions in `names` into the run's numbers; a new query gets the next one."""
-        numbers = np.array([code_of.setdefault(name, len(code_of)) for name in self.names], np.int32)
-        self.code = numbers[self.code]
-
-    def where(self, keep: Flags, offset: int) -> "_Rows":
-        """Only some rows, their queries numbered from `offset`."""
-        return _Rows(
-            self.code[keep] - np.int32(offset), self.score[keep], self.documents.filter(pl.Series(keep)), []
-        )
-
-
-def _coded(block: Block) -> _Rows:
-    frame = block.load()
-    names = frame["query_id"].unique()
-    code = frame["query_id"].cast(pl.Enum(names)).to_physical().to_numpy()
-    return _Rows(code, frame["score"].to_numpy(), frame["doc_id"], names.to_list())
-
-
-def _gathered(pieces: list[_Rows], names: list[str], ranker: Ranker) -> Part:
-    """One part of the gathered rows; the pieces are emptied on the way, to hold each row once."""
-    group = np.concatenate([piece.code for piece in pieces])
-    score = np.concatenate([piece.score for piece in pieces])
-    documents = pl.concat([piece.documents for piece in pieces])
-    pieces.clear()
-    return ranker.ranked(group, score, documents, names)
 
 
 def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError:

@@ -1,6 +1,5 @@
 """From a measure's text to a measure: canonical names, the spellings of other tools, and near misses."""
 
-import difflib
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -10,30 +9,31 @@ from leadline.conventions import Conventions
 from leadline.errors import UnknownNameError, UsageError
 from leadline.measure import Definition, Measure, Value, read_value, split_list, split_text
 
-TREC_EVAL: tuple[tuple[str, str], ...] = (
-    (r"ndcg", "nDCG(gain=linear)"),
-    (r"ndcg_cut[._](\d+)", r"nDCG(gain=linear)@\1"),
-    (r"dcg", "DCG(gain=linear)"),
-    (r"map", "AP"),
-    (r"map_cut[._](\d+)", r"AP@\1"),
-    (r"P[._](\d+)", r"P@\1"),
-    (r"recall[._](\d+)", r"R@\1"),
-    (r"success[._](\d+)", r"Success@\1"),
-    (r"unj[._](\d+)", r"Unjudged(over=k)@\1"),
-    (r"recip_rank", "RR"),
-    (r"iprec_at_recall[._](\d*\.\d+|\d+)", r"IPrec@\1"),
-    (r"11pt_avg", "11pt"),
-    (r"bpref", "Bpref"),
-    (r"gm_map", "GMAP"),
-    (r"set_P", "SetP"),
-    (r"set_recall", "SetR"),
-    (r"set_F", "SetF"),
-    (r"num_q", "NumQ"),
-    (r"num_ret", "NumRet"),
-    (r"num_rel", "NumRel"),
-    (r"num_rel_ret", "NumRelRet"),
-)
-"""trec_eval's spellings, to the letter. Its nDCG is linear, so that is how these are read."""
+TREC_EVAL: dict[str, str] = {
+    "ndcg": "nDCG(gain=linear)",
+    "ndcg_cut_#": "nDCG(gain=linear)@#",
+    "dcg": "DCG(gain=linear)",
+    "map": "AP",
+    "map_cut_#": "AP@#",
+    "P_#": "P@#",
+    "recall_#": "R@#",
+    "success_#": "Success@#",
+    "unj_#": "Unjudged(over=k)@#",
+    "recip_rank": "RR",
+    "iprec_at_recall_#": "IPrec@#",
+    "11pt_avg": "11pt",
+    "bpref": "Bpref",
+    "gm_map": "GMAP",
+    "set_P": "SetP",
+    "set_recall": "SetR",
+    "set_F": "SetF",
+    "num_q": "NumQ",
+    "num_ret": "NumRet",
+    "num_rel": "NumRel",
+    "num_rel_ret": "NumRelRet",
+}
+"""trec_eval's spellings, to the letter (# is a number, after _ or .). Its nDCG is linear, and so are these."""
+NUMBER_AT_END = re.compile(r"[._](\d*\.\d+|\d+)$")
 
 OTHERS: dict[str, str] = {
     "recall": "R",
@@ -71,7 +71,7 @@ def parse(text: Any, conventions: Conventions | None = None) -> Measure:
     if isinstance(text, Measure):
         return text
     asked = str(text).strip()
-    name, given, cutoff = split_text(_canonical_spelling(asked).replace("11pt_avg", "11pt"))
+    name, given, cutoff = split_text(_canonical_spelling(asked))
     name = {known.lower(): known for known in DEFINITIONS}.get(name.lower(), name)
     if name == "NumRet" and "rel" in given:
         name = "NumRelRet"
@@ -102,10 +102,12 @@ def parse_all(texts: str | Iterable[Any] | Any, conventions: Conventions | None 
 
 
 def _canonical_spelling(text: str) -> str:
-    for pattern, ours in TREC_EVAL:
-        match = re.fullmatch(pattern, text)
-        if match:
-            return match.expand(ours)
+    if text in TREC_EVAL:
+        return TREC_EVAL[text]
+    number = NUMBER_AT_END.search(text)
+    pattern = f"{text[: number.start()]}_#" if number else ""
+    if number and pattern in TREC_EVAL:
+        return TREC_EVAL[pattern].replace("#", number[1])
     head = re.match(r"[A-Za-z_][\w-]*", text)
     if head and head[0].lower() in OTHERS and head[0] not in DEFINITIONS:
         return OTHERS[head[0].lower()] + text[head.end() :]
@@ -166,6 +168,8 @@ def _cutoff(definition: Definition, text: str | None, asked: str) -> int | float
 
 def _unknown(asked: str, name: str, cutoff: str | None) -> UsageError:
     """The error for a name that is not understood, with the spelling that was probably meant."""
+    import difflib
+
     tail = re.fullmatch(r"(.+?)[._@]?(\d+)", name) if cutoff is None else None
     if tail:
         stem = tail[1].rstrip("._")
@@ -174,7 +178,9 @@ def _unknown(asked: str, name: str, cutoff: str | None) -> UsageError:
                 return UsageError(f"unknown measure {asked!r}: did you mean {parse(candidate)}?")
             except UsageError:
                 continue
-    spellings = {n.lower(): n for n in [*(p.split("[")[0] for p, _ in TREC_EVAL), *OTHERS, *DEFINITIONS]}
+    spellings = {
+        n.lower(): n for n in [*(name.removesuffix("_#") for name in TREC_EVAL), *OTHERS, *DEFINITIONS]
+    }
     near = difflib.get_close_matches(name.lower(), spellings, n=1)
     if near:
         meant = spellings[near[0]]

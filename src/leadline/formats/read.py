@@ -1,21 +1,23 @@
-"""The one door for files: open, recognise the format, and hand the file to its reader."""
+"""The one door for files: open, recognise the format, and hand the file to its reader.
+
+Each reader is imported when a file needs it, so that a TREC run does not wait for the others.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from leadline.conventions import Conventions
 from leadline.errors import InputError, UsageError, printable
-from leadline.formats.beir import read_beir_qrels, read_beir_queries
-from leadline.formats.faults import Faults
-from leadline.formats.jsontext import decode
-from leadline.formats.rag import RagRows, ids_needed
-from leadline.formats.rows import read_rows_qrels, read_rows_queries, read_rows_rag, read_rows_run
 from leadline.formats.sniff import checked_format, recognise
 from leadline.formats.source import Source
 from leadline.formats.trec import TrecRun, name_of, read_trec_qrels
 from leadline.tables import ROW, Conflicts, Qrels, Queries, RunSource
+
+if TYPE_CHECKING:
+    from leadline.formats.rag import RagRows
 
 
 def read_run(
@@ -41,6 +43,9 @@ def read_run(
     form = form or _recognised(source)
     if form == "trec":
         return TrecRun(source, called, conventions.order, conventions.comments)
+    from leadline.formats.rag import RagRows, ids_needed
+    from leadline.formats.rows import read_rows_run
+
     run = read_rows_run(source, form, called, conventions.order)
     if not isinstance(run, RagRows):
         return run
@@ -71,6 +76,8 @@ def read_qrels(
     """
     form = _named(path, input_format)
     if form == "beir":
+        from leadline.formats.beir import read_beir_qrels
+
         return read_beir_qrels(path, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade)
     source = Source.open(path)
     form = form or _recognised(source)
@@ -79,6 +86,8 @@ def read_qrels(
         return Qrels.checked(
             frame, source=source.name, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade
         )
+    from leadline.formats.rows import read_rows_qrels
+
     qrels = read_rows_qrels(
         source,
         form,
@@ -103,11 +112,15 @@ def read_queries(path: str | Path, *, input_format: str | None = None) -> Querie
     """
     form = _named(path, input_format)
     if form == "beir":
+        from leadline.formats.beir import read_beir_queries
+
         return read_beir_queries(path)
     source = Source.open(path)
     form = form or _recognised(source)
     if form == "trec":
         return Queries.checked(_id_and_text(source), source=source.name)
+    from leadline.formats.rows import read_rows_queries
+
     queries = read_rows_queries(source, form)
     return queries if isinstance(queries, Queries) else queries.queries
 
@@ -118,7 +131,7 @@ def read_rag_rows(
     name: str | None = None,
     input_format: str | None = None,
     conventions: Conventions | None = None,
-) -> RagRows:
+) -> "RagRows":
     """The rows of a RAG tool from a file: retrieved ids, reference ids, and the queries.
 
     Raises
@@ -137,6 +150,8 @@ def read_rag_rows(
             f"{printable(source.name)}: no RAG rows: neither JSON, nor a header with known columns"
         )
     called = name or ("run" if str(path) == "-" else name_of(path))
+    from leadline.formats.rows import read_rows_rag
+
     return read_rows_rag(source, form, called, (conventions or Conventions()).order)
 
 
@@ -162,6 +177,9 @@ def _recognised(source: Source) -> str:
 
 
 def _id_and_text(source: Source) -> pl.DataFrame:
+    from leadline.formats.faults import Faults
+    from leadline.formats.jsontext import decode
+
     faults = Faults(source.name, "or give the file a header, or name its format with --input-format")
     rows: list[tuple[str, str, int]] = []
     for line, raw in enumerate(decode(source.read_all(), source.name).split("\n"), start=1):

@@ -80,7 +80,7 @@ def t_interval(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
 
 
 def bootstrap_interval(
-    values: npt.ArrayLike, rng: np.random.Generator, resamples: int = RESAMPLES, level: float = LEVEL
+    values: npt.ArrayLike, rng: "np.random.Generator", resamples: int = RESAMPLES, level: float = LEVEL
 ) -> Interval:
     """The percentile bootstrap interval of a mean (Efron & Tibshirani 1993, chapter 13).
 

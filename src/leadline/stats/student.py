@@ -2,7 +2,6 @@
 
 import math
 from functools import lru_cache
-from statistics import NormalDist
 
 from leadline.errors import UsageError
 
@@ -25,6 +24,8 @@ def normal_quantile(p: float) -> float:
     1.959964
     """
     _check_probability(p)
+    from statistics import NormalDist
+
     return NormalDist().inv_cdf(p)
 
 
@@ -64,7 +65,7 @@ def _check_probability(p: float) -> None:
 
 def _start(tail: float, df: float) -> float:
     """The first two terms of the Cornish–Fisher expansion about the normal quantile."""
-    z = -NormalDist().inv_cdf(tail)
+    z = -normal_quantile(tail)
     return z + (z**3 + z) / (4 * df)
 
 
