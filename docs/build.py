@@ -84,9 +84,11 @@ def _default(value: object) -> str:
 def _accepts(parameter: Any) -> str:
     if isinstance(parameter.accepts, tuple):
         return code(parameter.accepts)
-    return {"flag": "`true`, `false`", "gain": "a word or a map"}.get(
-        parameter.accepts, f"a {parameter.accepts}"
-    )
+    return {
+        "flag": "`true`, `false`",
+        "gain": "`exp2`, `linear` or a map",
+        "unit gain": "`binary`, `exp2`, `linear` or a map",
+    }.get(parameter.accepts, f"a {parameter.accepts}")
 
 
 def trec_eval_names() -> str:
@@ -152,7 +154,11 @@ def _option(one: Any, hint: str, settable: bool) -> tuple[str, str, str]:
         meaning.append("May be repeated.")
     if settable:
         meaning.append(f"Setting: `{one.name}`.")
-    return code(one.opts), f"`{one.metavar}`" if one.metavar else takes, " ".join(meaning)
+    return (
+        code([*one.opts, *one.secondary_opts]),
+        f"`{one.metavar}`" if one.metavar else takes,
+        " ".join(meaning),
+    )
 
 
 def _metavar(one: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from leadline.conventions import Conventions
-from leadline.errors import printable
+from leadline.errors import amount, printable
 from leadline.hits import Flags, Hits, Judged
 from leadline.measure import Measure
 from leadline.measures.incomplete import judged as judged_share
@@ -67,9 +67,10 @@ def warnings(
         if without:
             lines.append(f"no closed form over ties: {', '.join(without)} (ordered by document id)")
     if qrels["queries"] < FEW_QUERIES:
-        lines.append(f"{qrels['queries']} queries are few: these are estimates, not a verdict")
+        few = amount(qrels["queries"], "judged query", "judged queries")
+        lines.append(f"only {few}: these are estimates, not a verdict")
     if qrels["resolved"]:
-        lines.append(f"{qrels['resolved']} repeated judgments were settled by the rule named")
+        lines.append(f"settled by the rule named: {amount(qrels['resolved'], 'repeated judgment')}")
     ceilings = {
         row.measure: row.ceiling for row in summaries if row.group is None and row.ceiling is not None
     }
@@ -85,15 +86,17 @@ def _of_system(seen: Mapping[str, Any], rules: Conventions) -> list[str]:
     lines = []
     if seen["unanswered"]:
         how = "left out" if rules.queries == "intersection" else "counted as 0"
-        lines.append(f"{seen['unanswered']} judged queries have no answer; they are {how}")
-    for key, what in (
-        ("failed", "queries failed; they are not in the mean"),
-        ("unjudged_queries", "queries of the run are not judged and were left out"),
-        ("duplicates_dropped", "repeated documents were dropped"),
-        ("self_matches", "self-matches were removed"),
+        lines.append(
+            f"without an answer: {amount(seen['unanswered'], 'judged query', 'judged queries')}, {how}"
+        )
+    for key, what, one, many in (
+        ("failed", "failed and not in the mean", "query", "queries"),
+        ("unjudged_queries", "not judged and left out", "query of the run", "queries of the run"),
+        ("duplicates_dropped", "dropped", "repeated document", ""),
+        ("self_matches", "removed", "self-match", "self-matches"),
     ):
         if seen[key]:
-            lines.append(f"{seen[key]} {what}")
+            lines.append(f"{what}: {amount(seen[key], one, many)}")
     tied = [f"{count} across rank {k}" for k, count in seen["ties_across_cutoffs"].items() if count]
     if tied and rules.ties != "expected":
         where = "queries with equal scores on both sides of a cutoff"

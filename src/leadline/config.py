@@ -35,8 +35,13 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     "seed": int,
     "plugin": (str, list),
     "input_format": str,
+    "qrels_format": str,
 }
 """What `leadline.toml` may say and the kind of each value; the environment has the same names in capitals."""
+
+
+PATHS = ("qrels", "queries")
+WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list"}
 
 
 @dataclass(frozen=True)
@@ -70,10 +75,22 @@ class Settings:
         """
         if given not in (None, [], ()):
             return given
-        text = os.environ.get(f"LEADLINE_{name.upper()}")
-        if text:
-            return _from_text(name, text)
-        return self.file.get(name, default)
+        names = [name, "measure"] if name == "measures" else [name]
+        for text in (os.environ.get(f"LEADLINE_{one.upper()}") for one in names):
+            if text:
+                return _from_text(name, text)
+        value = self.file.get(name, default)
+        if name in PATHS and self.path is not None and name in self.file:
+            return _beside(self.path, value)
+        return value
+
+
+def _beside(path: Path, value: Any) -> Any:
+    """A file named in `leadline.toml`, relative to the folder of that file; words such as `judged` stay."""
+    if isinstance(value, list):
+        return [_beside(path, one) for one in value]
+    place = path.parent / value
+    return str(place) if not Path(value).is_absolute() and place.exists() else value
 
 
 def _checked(path: Path) -> dict[str, Any]:
@@ -85,9 +102,11 @@ def _checked(path: Path) -> dict[str, Any]:
         raise InputError(f"{printable(str(path))}: is no TOML: {error}") from None
     for key, value in table.items():
         if key not in KINDS:
-            raise UnknownNameError(f"setting in {printable(str(path))}", key, KINDS)
+            raise UnknownNameError("setting", key, KINDS, where=str(path))
         if not isinstance(value, KINDS[key]) or (isinstance(value, bool) and KINDS[key] is not bool):
-            raise InputError(f"{printable(str(path))}: {key} = {value!r} is not of the right kind")
+            wanted = KINDS[key]
+            kinds = " or ".join(WORDS[kind] for kind in (wanted if isinstance(wanted, tuple) else (wanted,)))
+            raise InputError(f"{printable(str(path))}: {key} = {value!r} is not {kinds}")
     return table
 
 

@@ -34,16 +34,19 @@ class UnknownNameError(UsageError):
 
     >>> str(UnknownNameError("measure", "nDGC", ["nDCG", "DCG", "RR"]))
     "unknown measure 'nDGC': did you mean nDCG or DCG?"
+    >>> str(UnknownNameError("setting", "kk", ["profile"], where="leadline.toml"))
+    "leadline.toml: unknown setting 'kk': known: profile"
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = "") -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = "", where: str = "") -> None:
         import difflib
 
         names = sorted(set(known))
         by_lower = {n.lower(): n for n in names}
-        near = [by_lower[n] for n in difflib.get_close_matches(name.lower(), by_lower, n=2, cutoff=0.6)]
+        near = [by_lower[n] for n in difflib.get_close_matches(name.lower(), by_lower, n=2, cutoff=0.5)]
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
-        super().__init__(f"unknown {kind} {printable(name)!r}: {hint}{' ' + advice if advice else ''}")
+        place = f"{printable(where)}: " if where else ""
+        super().__init__(f"{place}unknown {kind} {printable(name)!r}: {hint}{' ' + advice if advice else ''}")
 
 
 class MissingExtraError(UsageError):
@@ -107,6 +110,15 @@ class TooManyErrorsError(LeadlineError):
     """More rows failed than the caller allows."""
 
     exit_code = 5
+
+
+def amount(count: int, one: str, many: str = "") -> str:
+    """A number with its noun in the right form.
+
+    >>> amount(1, "query", "queries"), amount(2, "row")
+    ('1 query', '2 rows')
+    """
+    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def printable(text: str) -> str:

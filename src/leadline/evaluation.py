@@ -9,7 +9,7 @@ import numpy as np
 
 from leadline.account import heading, qrels_account, system_account, warnings
 from leadline.conventions import Conventions, conventions
-from leadline.errors import InputError, NotComparableError, UsageError, printable
+from leadline.errors import InputError, NotComparableError, UsageError, amount, printable
 from leadline.hits import Flags, Floats, Hits, Judged
 from leadline.inputs import Inputs, gather
 from leadline.measure import Measure
@@ -52,6 +52,7 @@ def evaluate(
     grade_map: Mapping[float, float] | None = None,
     max_grade: float | None = None,
     input_format: str | None = None,
+    qrels_format: str | None = None,
     hash_inputs: bool = False,
     average: str | None = None,
     watch: Callable[[RunSource], RunSource] | None = None,
@@ -84,9 +85,10 @@ def evaluate(
     rules = conventions(profile, queries=average, **switches)
     asked = parse_all(default_measures(k) if measures is None else measures, rules)
     grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
-    given = gather(run, qrels, queries, rules, grading=grading, input_format=input_format)
     if interval not in ("auto", "bootstrap"):
         raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
+    formats = {"input_format": input_format, "qrels_format": qrels_format}
+    given = gather(run, qrels, queries, rules, grading=grading, **formats)
     rng = np.random.default_rng(seed) if interval == "bootstrap" else None
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
@@ -176,8 +178,9 @@ def _counted(hits: Hits, rules: Conventions, name: str) -> Flags:
         )
     if rules.queries == "exact" and not present.all():
         missing = [q for q, there in zip(hits.judged.query_ids, present.tolist(), strict=True) if not there]
+        count = amount(len(missing), "judged query", "judged queries")
         raise NotComparableError(
-            f"{printable(name)}: {len(missing)} judged queries are missing from the run ({printable(', '.join(missing[:3]))}); "
+            f"{printable(name)}: missing from the run: {count} ({printable(', '.join(missing[:3]))}); "
             "trec_eval 10 stops here: --queries judged counts them as 0, --queries intersection leaves them out"
         )
     return present if rules.queries == "intersection" else np.ones(hits.queries, bool)
@@ -285,7 +288,9 @@ def _check_gains(measures: Sequence[Measure], qrels: Qrels) -> None:
     for measure in measures:
         exponential = measure.name == "ERR" or (measure.has("gain") and measure.value("gain") == "exp2")
         if exponential:
+            how = " (a rule for conflicts made it)" if qrels.resolved else ""
             raise UsageError(
-                f"{measure}: the gain 2^g − 1 is for whole grades up to 10; {printable(qrels.source)} holds grade {wrong[0]:g}. "
+                f"{measure}: the gain 2^g − 1 is for whole grades up to 10; "
+                f"{printable(qrels.source)} holds grade {wrong[0]:g}{how}. "
                 f"Write {measure.name}(gain=linear), or map the scale: --grade-map 1=0,10=1,40=2,100=3"
             )

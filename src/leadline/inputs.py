@@ -50,6 +50,7 @@ def gather(
     *,
     grading: Mapping[str, Any] | None = None,
     input_format: str | None = None,
+    qrels_format: str | None = None,
 ) -> Inputs:
     """The tables behind what was given; see `leadline.evaluation.evaluate` for the kinds.
 
@@ -59,7 +60,7 @@ def gather(
     ------
     UsageError: two systems of one name, or no judgments. InputError: a file or object is wrong.
     """
-    door = _Door(rules, input_format, dict(grading or {}))
+    door = _Door(rules, input_format, qrels_format, dict(grading or {}))
     runs = [door.run(name, thing, qrels is None) for name, thing in _systems(run)]
     names = [one.name for one in runs]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -76,6 +77,7 @@ class _Door:
 
     rules: Conventions
     input_format: str | None
+    qrels_format: str | None
     grading: dict[str, Any]
     paths: list[tuple[str, str]] = field(default_factory=list)
     rows: "list[RagRows]" = field(default_factory=list)
@@ -131,7 +133,9 @@ class _Door:
         """The judgments."""
         if isinstance(thing, (str, Path)):
             self.paths.append(("qrels", str(thing)))
-            return read_qrels(thing, comments=self.rules.comments, **self.grading)
+            return read_qrels(
+                thing, input_format=self.qrels_format, comments=self.rules.comments, **self.grading
+            )
         from leadline.formats.objects import qrels_of
 
         return qrels_of(thing, **self.grading)

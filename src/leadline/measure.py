@@ -10,6 +10,8 @@ from leadline.errors import UsageError
 Value = int | float | bool | str | tuple[tuple[float, float], ...]
 """A parameter's value; a map of grades to gains is a sorted tuple of pairs, so that it can be hashed."""
 
+GAINS: dict[object, tuple[str, ...]] = {"gain": ("exp2", "linear"), "unit gain": ("binary", "exp2", "linear")}
+"""The words that a gain may be."""
 MEASURE_TEXT = re.compile(
     r"\s*(?P<name>[A-Za-z0-9_]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<cutoff>[^@\s]+))?\s*", re.S
 )
@@ -22,7 +24,8 @@ PARAM_TEXT = re.compile(
 class Parameter:
     """One parameter of a measure: its name, default, meaning in a sentence, and what it accepts.
 
-    `accepts` is `number`, `whole`, `flag`, `gain` (a word or a map of gains) or a tuple of allowed words.
+    `accepts` is `number`, `whole`, `flag`, `gain` (exp2, linear or a map of gains), `unit gain` (those or
+    binary) or a tuple of allowed words.
     """
 
     name: str
@@ -171,7 +174,7 @@ def split_list(text: str) -> list[str]:
     ['nDCG@10', 'P(rel=2,judged_only=true)@5', 'RR']
     """
     parts, depth, current = [], 0, ""
-    for char in text:
+    for char in re.sub(r"\s*@\s*", "@", text):
         depth += (char in "({") - (char in ")}")
         if depth == 0 and (char == "," or char.isspace()):
             parts.append(current)
@@ -190,10 +193,10 @@ def read_value(parameter: Parameter, given: object, measure: str) -> Value:
     """
     problem = f"measure {measure}: {parameter.name}={given}"
     if isinstance(given, Mapping) or (isinstance(given, str) and given.startswith("{")):
-        if parameter.accepts != "gain":
+        if parameter.accepts not in GAINS:
             raise UsageError(f"{problem}: takes no map")
         return _read_gains(given, problem)
-    accepts = ("binary", "linear", "exp2") if parameter.accepts == "gain" else parameter.accepts
+    accepts = GAINS.get(parameter.accepts, parameter.accepts)
     if isinstance(accepts, tuple):
         if str(given) in accepts:
             return str(given)

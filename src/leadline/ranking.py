@@ -230,7 +230,10 @@ class Places:
 
     def rows_at(self, places: Ints) -> Ints:
         """The row at each of some places."""
-        return places if self.order is None else self.order[places]
+        if self.order is None:
+            return places
+        rows: Ints = self.order[places]
+        return rows
 
     def tie_groups(self, places: Ints) -> tuple[Ints, Ints]:
         """The first place and the size of the group of equal scores that each place belongs to."""
@@ -262,7 +265,8 @@ def _repeated(keys: Keys, group: Ints, documents: pl.Series, places: Places) -> 
     rows = places.rows_at(np.arange(len(group)))
     frame = pl.DataFrame({"group": group[rows], "doc": documents.gather(rows)})
     first = frame.select(pl.struct("group", "doc").is_first_distinct()).to_series().to_numpy()
-    return rows[~first]
+    repeated: Ints = rows[~first]
+    return repeated
 
 
 def _grouped_parts(run: RunSource, ranker: Ranker) -> Iterator[Part | None]:

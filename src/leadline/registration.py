@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from leadline.catalogue import DEFINITIONS
-from leadline.errors import UsageError
+from leadline.errors import UsageError, printable
 from leadline.hits import Floats, Hits
 from leadline.measure import Definition, Parameter
 from leadline.measures.parameters import CONDENSED
@@ -28,6 +28,7 @@ def register(
     Parameters
     ----------
     name: letters and digits. summary: one line.
+    needs_relevant: leave a query without relevant documents undefined, whatever the function gives.
     function: `function(ranked, ideal, **parameters) -> float`. `ranked` holds the grades in the order of the
         ranking, shape (returned,) or (cutoff,), NaN where unjudged; `ideal` all judged grades, best first.
 
@@ -52,7 +53,13 @@ def register(
             own = slice(start[query], start[query + 1])
             ranked[hits.rank[own] - 1] = np.where(hits.grade[own] >= 0, hits.grade[own], np.nan)
             ideal = hits.judged.ideal[ideal_start[query] : ideal_start[query + 1]].copy()
-            out[query] = function(ranked if cutoff is None else ranked[:cutoff], ideal, **values)
+            try:
+                out[query] = function(ranked if cutoff is None else ranked[:cutoff], ideal, **values)
+            except Exception as error:
+                where = f"query {printable(hits.judged.query_ids[query])}"
+                raise UsageError(f"measure {name}, {where}: {type(error).__name__}: {error}") from error
+        if needs_relevant:
+            out[hits.relevant(values.get("rel", 1)) == 0] = np.nan
         return out
 
     parameters = (*parameters, CONDENSED)

@@ -6,7 +6,7 @@ from typing import Any
 
 from leadline.catalogue import DEFINITIONS
 from leadline.conventions import Conventions
-from leadline.errors import UnknownNameError, UsageError
+from leadline.errors import UnknownNameError, UsageError, printable
 from leadline.measure import Definition, Measure, Value, read_value, split_list, split_text
 
 TREC_EVAL: dict[str, str] = {
@@ -45,6 +45,7 @@ OTHERS: dict[str, str] = {
     "reciprocal_rank": "RR",
     "map": "AP",
     "average_precision": "AP",
+    "context_precision": "AP(denominator=retrieved)",
     "ndcg_burges": "nDCG",
     "r-precision": "Rprec",
     "r_precision": "Rprec",
@@ -71,21 +72,26 @@ def parse(text: Any, conventions: Conventions | None = None) -> Measure:
     if isinstance(text, Measure):
         return text
     asked = str(text).strip()
+    measure = _read(asked, conventions or Conventions())
+    if measure is None:
+        raise _unknown(asked)
+    return measure
+
+
+def _read(asked: str, conventions: Conventions) -> Measure | None:
+    """The measure of a text; None where the name is not known."""
     name, given, cutoff = split_text(_canonical_spelling(asked))
     name = {known.lower(): known for known in DEFINITIONS}.get(name.lower(), name)
     if name == "NumRet" and "rel" in given:
         name = "NumRelRet"
     if name not in DEFINITIONS:
-        raise _unknown(asked, name, cutoff)
+        return None
     definition = DEFINITIONS[name]
     values = _parameters(definition, given, asked)
-    for key, value in _bare(definition, conventions or Conventions()).items():
+    for key, value in _bare(definition, conventions).items():
         values.setdefault(key, value)
-    kept = tuple(
-        (p.name, values[p.name])
-        for p in definition.parameters
-        if p.name in values and values[p.name] != p.default
-    )
+    own = [p for p in definition.parameters if values.get(p.name, p.default) != p.default]
+    kept = tuple((p.name, values[p.name]) for p in own)
     return Measure(name, _cutoff(definition, cutoff, asked), kept, definition)
 
 
@@ -125,12 +131,10 @@ def _parameters(definition: Definition, given: dict[str, str], asked: str) -> di
         if key == "gains" and "gain" in known:
             key = "gain"
         if key not in known:
-            raise UnknownNameError(f"parameter of {definition.name}", key, known or ["none"])
+            raise UnknownNameError("parameter", key, known or ["none"], where=definition.name)
         if text == "None":
             continue
         values[key] = read_value(known[key], text, asked)
-        if key == "gain" and values[key] == "binary" and known[key].default != "binary":
-            raise UsageError(f"measure {asked}: gain=binary is for RBP; use a map such as gain={{1:1,2:1}}")
     return values
 
 
@@ -166,24 +170,36 @@ def _cutoff(definition: Definition, text: str | None, asked: str) -> int | float
     return int(number)
 
 
-def _unknown(asked: str, name: str, cutoff: str | None) -> UsageError:
+def _unknown(asked: str) -> UsageError:
     """The error for a name that is not understood, with the spelling that was probably meant."""
     import difflib
 
-    tail = re.fullmatch(r"(.+?)[._@]?(\d+)", name) if cutoff is None else None
+    name, _, cutoff = split_text(asked)
+    tail = re.fullmatch(r"(.+?)[._]?(\d+)", name) if cutoff is None else None
     if tail:
-        stem = tail[1].rstrip("._")
-        for candidate in (f"{stem}@{tail[2]}", f"{_canonical_spelling(stem)}@{tail[2]}"):
-            try:
-                return UsageError(f"unknown measure {asked!r}: did you mean {parse(candidate)}?")
-            except UsageError:
-                continue
-    spellings = {
-        n.lower(): n for n in [*(name.removesuffix("_#") for name in TREC_EVAL), *OTHERS, *DEFINITIONS]
-    }
-    near = difflib.get_close_matches(name.lower(), spellings, n=1)
+        meant = _first_read(
+            [f"{tail[1].rstrip('._')}@{tail[2]}", f"{_canonical_spelling(tail[1])}@{tail[2]}"]
+        )
+        if meant:
+            return UsageError(f"unknown measure {printable(asked)!r}: did you mean {meant}?")
+    known = [*(name.removesuffix("_#") for name in TREC_EVAL), *OTHERS, *DEFINITIONS]
+    near = difflib.get_close_matches(name.lower(), {one.lower(): one for one in known}, n=1)
     if near:
-        meant = spellings[near[0]]
-        shown = f"{meant}@{cutoff}" if cutoff else meant
-        return UnknownNameError("measure", asked, [shown], "(`leadline measures` lists all)")
+        spelled = {one.lower(): one for one in known}[near[0]]
+        meant = _first_read([f"{spelled}@{cutoff or 10}", spelled] if cutoff else [spelled, f"{spelled}@10"])
+        if meant:
+            hint = f"did you mean {meant}? (`leadline measures` lists all)"
+            return UsageError(f"unknown measure {printable(asked)!r}: {hint}")
     return UnknownNameError("measure", asked, DEFINITIONS, "(`leadline measures` explains them)")
+
+
+def _first_read(texts: Iterable[str]) -> str | None:
+    """The first of the texts that is a measure, by its canonical name."""
+    for text in texts:
+        try:
+            measure = _read(text, Conventions())
+        except UsageError:
+            continue
+        if measure is not None:
+            return str(measure)
+    return None

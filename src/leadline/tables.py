@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import polars as pl
 
-from leadline.errors import SHOWN_ROWS, InputError, RowFault, RowsError, printable
+from leadline.errors import SHOWN_ROWS, InputError, RowFault, RowsError, UsageError, printable
 
 Conflicts = Literal["error", "first", "last", "max", "min", "mean", "majority"]
 """What becomes of one pair judged twice with different grades: an error, unless a rule is named."""
@@ -132,8 +132,10 @@ class Qrels:
         ------
         RowsError: a missing or unusable id, a grade that is no finite number, or (with `conflicts="error"`)
             one pair with different grades.
-        InputError: no rows at all.
+        InputError: no rows at all. UsageError: no such rule.
         """
+        if conflicts not in get_args(Conflicts):
+            raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(get_args(Conflicts))}")
         extra = [c for c in ("subtopic", ROW) if c in frame.columns]
         frame = _with_ids(
             frame.select(["query_id", "doc_id", "grade", *extra]), ("query_id", "doc_id"), source

@@ -1,9 +1,11 @@
 """`leadline evaluate`: measure runs against judgments."""
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "csv", "md", "latex", "trec_eval")
 AVERAGES = ("judged", "intersection")
+LIKE_QRELS = re.compile(r"qrels?|judge?ments?")
 
 
 def evaluate(
@@ -46,6 +49,7 @@ def evaluate(
     interval: options.IntervalKind = None,
     seed: options.Seed = None,
     input_format: options.InputFormat = None,
+    qrels_format: options.QrelsFormat = None,
     plugin: options.Plugin = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -59,9 +63,8 @@ def evaluate(
     form = chosen["format"] or "table"
     if form not in FORMATS:
         raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
-    for module in _listed(chosen["plugin"]):
-        _load_plugin(module)
-    _check_arguments(runs, chosen["qrels"])
+    load_plugins(chosen["plugin"])
+    _check_arguments(runs, chosen["qrels"], write or [])
     with _progress(quiet) as watch:
         scores = _evaluated(runs, chosen, complete, form == "json" or bool(write), watch)
     _show(scores, form, per_query, write or [], quiet)
@@ -77,10 +80,13 @@ def _evaluated(
     """The scores under the settings chosen; what was left out everywhere keeps the library's default."""
     from leadline.evaluation import evaluate as evaluate_runs
 
-    average, file = _queries(_listed(chosen["queries"]))
-    same = ("by", "k", "profile", "bounds", "interval", "seed", "conflicts", "max_grade", "input_format")
+    if chosen["judgments"] not in (None, "complete", "partial"):
+        raise UsageError(f"judgments = {chosen['judgments']!r} is not one of complete, partial")
+    average, file = _queries(listed(chosen["queries"]))
+    same = ("by", "k", "profile", "bounds", "interval", "seed", "conflicts", "max_grade")
+    formats = ("input_format", "qrels_format")
     switches = ("ties", "order", "undefined", "depth", "duplicates", "ignore_self", "comments")
-    named = {name: chosen[name] for name in (*same, *switches) if chosen[name] is not None}
+    named = {name: chosen[name] for name in (*same, *formats, *switches) if chosen[name] is not None}
     return evaluate_runs(
         list(runs),
         chosen["qrels"],
@@ -88,7 +94,7 @@ def _evaluated(
         queries=file,
         average=average,
         grade_map=_grade_map(chosen["grade_map"]),
-        complete=True if complete or chosen["judgments"] == "complete" else None,
+        complete=(chosen["judgments"] == "complete" or None) if complete is None else complete,
         hash_inputs=hashed,
         watch=watch,
         **named,
@@ -129,15 +135,16 @@ def _show(scores: "Scores", form: str, per_query: bool, write: list[str], quiet:
             typer.echo(f"! {line}", err=True)
 
 
-def _listed(value: Any) -> list[str]:
-    return [] if value is None else [value] if isinstance(value, str) else list(value)
+def listed(value: Any) -> list[str]:
+    """The parts of an option that takes commas or repetition."""
+    given = [] if value is None else [value] if isinstance(value, str) else list(value)
+    return [part.strip() for text in given for part in text.split(",") if part.strip()]
 
 
 def _queries(given: list[str]) -> tuple[str | None, str | None]:
     """Which queries count, and the file of queries, from the values of --queries."""
-    words = [part for text in given for part in (text.split(",") if text not in AVERAGES else [text])]
-    averages = [word for word in words if word in AVERAGES]
-    files = [word for word in words if word not in AVERAGES]
+    averages = [word for word in given if word in AVERAGES]
+    files = [word for word in given if word not in AVERAGES]
     if len(averages) > 1 or len(files) > 1:
         raise UsageError("--queries takes one file and one of judged, intersection")
     return (averages[0] if averages else None), (files[0] if files else None)
@@ -153,27 +160,39 @@ def _grade_map(text: str | None) -> dict[float, float] | None:
         raise UsageError(f"--grade-map {text!r} has not the form 1=4,2=3") from None
 
 
-def _check_arguments(runs: list[str], qrels: str | None) -> None:
-    """Answer swapped or forgotten arguments with the line that was meant."""
-    from pathlib import Path
+def _check_arguments(runs: list[str], qrels: str | None, write: list[str]) -> None:
+    """Refuse before any work what cannot end well; answer forgotten arguments with the line that was meant."""
+    from leadline.report.files import kind_of
 
+    for path in write:
+        kind_of(path)
     if list(runs).count("-") > 1 or ("-" in runs and qrels == "-"):
         raise UsageError("standard input (-) can be read once")
-    looks = [path for path in runs if any(word in Path(path).name.lower() for word in ("qrel", "judg"))]
+    looks = [path for path in runs if LIKE_QRELS.search(Path(path).name.lower())]
     if qrels is None and len(runs) > 1 and looks:
         others = [path for path in runs if path not in looks]
         line = shlex.join(["leadline", "evaluate", *others, "--qrels", looks[0]])
         raise UsageError(f"{looks[0]} looks like judgments; did you mean: {line}")
 
 
-def _load_plugin(module: str) -> None:
+def load_plugins(value: Any) -> None:
+    """Import the modules that register a user's measures, from the current folder too.
+
+    Raises
+    ------
+    UsageError: there is no such module, or it fails.
+    """
     from importlib import import_module
 
     sys.path.insert(0, "")
     try:
-        import_module(module)
-    except ModuleNotFoundError as error:
-        raise UsageError(f"--plugin {module}: {error}") from None
+        for module in listed(value):
+            if module.endswith(".py"):
+                raise UsageError(f"--plugin takes a module's name: --plugin {module.removesuffix('.py')}")
+            try:
+                import_module(module)
+            except Exception as error:
+                raise UsageError(f"--plugin {module}: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove("")
 

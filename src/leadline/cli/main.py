@@ -15,11 +15,11 @@ HELP = """Leadline tells whether a change to a search or RAG system helped, how 
 
 Examples:
 
-  leadline demo                                      a real collection to play with
+  leadline demo                              a real collection to play with
 
-  leadline evaluate bm25.run --qrels qrels.txt       measure a run against judgments
+  leadline evaluate a.run --qrels q.txt      measure a run against judgments
 
-  leadline measures nDCG                             what a measure means, and what it ignores
+  leadline measures nDCG                     what a measure means
 """
 
 app = typer.Typer(
@@ -67,6 +67,9 @@ def run(arguments: list[str] | None = None) -> None:
         # The reader of our output has gone (a pager was closed): nothing more is to be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave(f"leadline: cannot write the output ({error.strerror or error})", 2)
 
 
 def _leave(message: str, code: int) -> None:

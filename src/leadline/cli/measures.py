@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from leadline.cli import options
+from leadline.cli.evaluate import load_plugins
+from leadline.config import Settings
 from leadline.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ def measures(
         str | None, typer.Argument(metavar="[MEASURE]", help="The measure to explain; left out: list all.")
     ] = None,
     format: Annotated[str, typer.Option(help="table or json.")] = "table",
+    plugin: options.Plugin = None,
 ) -> None:
     """List the measures, or explain one: formula, parameters, source, an example, and how others use the word.
 
@@ -24,16 +28,15 @@ def measures(
     """
     from leadline.catalogue import DEFINITIONS
     from leadline.measure import split_text
-    from leadline.spelling import parse
 
+    load_plugins(Settings.nearest().value("plugin", plugin))
     if format not in ("table", "json"):
         raise UsageError(f"--format {format!r} is not one of table, json")
     if name is None:
         chosen = list(DEFINITIONS.values())
     else:
-        plain = split_text(name)[0]
         known = {key.lower(): key for key in DEFINITIONS}
-        found = known.get(plain.lower()) or parse(name if "@" in name else _with_cutoff(name)).name
+        found = known.get(split_text(name)[0].lower()) or _through_spelling(name)
         chosen = [DEFINITIONS[found]]
     if format == "json":
         typer.echo(json.dumps([_as_json(one) for one in chosen], indent=2, ensure_ascii=False))
@@ -85,15 +88,16 @@ BOUNDS = {
 }
 
 
-def _with_cutoff(name: str) -> str:
-    """An alias that needs a cutoff to be read, such as `recall`, gets one."""
+def _through_spelling(name: str) -> str:
+    """The measure behind another tool's name, which may need a cutoff to be read, such as `recall`."""
     from leadline.spelling import parse
 
-    try:
-        parse(name)
-    except UsageError:
-        return f"{name}@10"
-    return name
+    for text in (name, f"{name}@10"):
+        try:
+            return parse(text).name
+        except UsageError:
+            continue
+    return parse(name).name
 
 
 def _as_json(one: "Definition") -> dict[str, Any]:

@@ -43,7 +43,9 @@ Write = Annotated[
 ]
 Bounds = Annotated[
     bool | None,
-    typer.Option("--bounds", help="Also the least and greatest mean that unjudged documents could give."),
+    typer.Option(
+        "--bounds/--no-bounds", help="Also the least and greatest mean that unjudged documents could give."
+    ),
 ]
 Ties = Annotated[
     str | None,
@@ -54,10 +56,12 @@ Undefined = Annotated[str | None, typer.Option(help="Queries without relevant do
 Depth = Annotated[int | None, typer.Option(min=1, help="Cut every run to this many documents first.")]
 Duplicates = Annotated[str | None, typer.Option(help="A document twice for one query: error or first.")]
 IgnoreSelf = Annotated[
-    bool | None, typer.Option("--ignore-self", help="Drop documents whose id is the query's.")
+    bool | None,
+    typer.Option("--ignore-self/--no-ignore-self", help="Drop documents whose id is the query's."),
 ]
 Complete = Annotated[
-    bool | None, typer.Option("--complete", help="Everything unlisted is declared not relevant.")
+    bool | None,
+    typer.Option("--complete/--no-complete", help="Everything unlisted is declared not relevant."),
 ]
 Conflicts = Annotated[
     str | None,
@@ -70,7 +74,8 @@ MaxGrade = Annotated[
     float | None, typer.Option(help="The top of the grade scale (default: the largest in the file).")
 ]
 Comments = Annotated[
-    bool | None, typer.Option("--comments", help="Lines of TREC files that start with # are comments.")
+    bool | None,
+    typer.Option("--comments/--no-comments", help="Lines of TREC files that start with # are comments."),
 ]
 IntervalKind = Annotated[
     str | None, typer.Option(help="auto (Student's t; Wilson for yes/no measures) or bootstrap.")
@@ -82,9 +87,12 @@ InputFormat = Annotated[
         help="Format of the runs, where the content does not tell: trec, jsonl, json, csv, tsv or parquet."
     ),
 ]
+QrelsFormat = Annotated[
+    str | None, typer.Option(help="Format of the judgments, where the content does not tell.")
+]
 Plugin = Annotated[
     list[str] | None, typer.Option(metavar="MODULE", help="Import a module that registers measures.")
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress bar and no warnings on standard error.")
+    bool, typer.Option("--quiet", "-q", help="No progress bar, and no warnings on standard error.")
 ]

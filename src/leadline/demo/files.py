@@ -13,7 +13,8 @@ from typing import Any
 
 from leadline.demo.collection import build_documents
 from leadline.demo.document import Document
-from leadline.demo.retrievers import RRF_K, Ranking, fuse, search_bm25, search_dense
+from leadline.demo.retrievers import RRF_K, Ranking, fuse, require_libraries, search_bm25, search_dense
+from leadline.formats.write import atomic_write
 
 COMMAND = "leadline demo"
 """The command that calls `write_collection`, as the README names it."""
@@ -93,6 +94,7 @@ def write_collection(folder: Path, progress: Callable[[str], None] | None = None
     Raises `MissingExtraError` if the libraries of the retrievers are not installed, and `OSError` if a file
     cannot be written.
     """
+    require_libraries()
     tell = progress or (lambda message: None)
     tell("reading the docstrings of the standard library")
     documents = build_documents()
@@ -161,14 +163,9 @@ def _run_lines(rankings: Mapping[str, Ranking], tag: str) -> Iterator[str]:
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
-    """Write a text file under a temporary name and rename it, so that no half-written file is ever seen."""
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(lines)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Write a text file whole or not at all."""
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(lines)
 
 
 def _readme(documents: int, asked: int, judgments: int, missing: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,13 @@ def tokenize(text: str) -> list[str]:
         if len(pieces) > 1:
             terms.extend(_singular(piece.lower()) for piece in pieces)
     return terms
+
+
+def require_libraries() -> None:
+    """Raise `MissingExtraError` where a library of the retrievers is not installed, before any work is done."""
+    for library in ("bm25s", "wordllama"):
+        if find_spec(library) is None:
+            raise MissingExtraError(f"the demonstration (its library {library})", "demo")
 
 
 def search_bm25(

@@ -162,6 +162,10 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[str | float 
     fields = line.translate(bytes.maketrans(WHITE, b" " * len(WHITE))).split(b" ")
     fields = [part for part in fields if part]
     names = ", ".join(columns.names)
+    if columns is QRELS and len(fields) == RUN.width:
+        return RowFault(
+            number, None, text, f"6 columns: this is a line of a run; a judgment line has 4: {names}"
+        )
     if len(fields) < columns.width or (len(fields) > columns.width and not columns.whole_tag):
         return RowFault(
             number, None, text, f"{len(fields)} columns; a {columns.kind} line has {columns.width}: {names}"
@@ -181,7 +185,8 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[str | float 
 
 def advice(columns: Columns) -> str:
     """What to do about wrong lines of such a file."""
-    return f"a {columns.kind} line reads: {' '.join(columns.names)} (or name the format with --input-format)"
+    option = "--input-format" if columns is RUN else "--qrels-format"
+    return f"a {columns.kind} line reads: {' '.join(columns.names)} (or name the format with {option})"
 
 
 def read_trec_qrels(source: Source, *, comments: bool = False, keep_subtopic: bool = False) -> pl.DataFrame:

@@ -81,11 +81,13 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
             raise UsageError(f"cannot write to {printable(str(path))}: {error.strerror or error}") from None
         yield temporary
         try:
+            with temporary.open("rb+") as written:
+                os.fsync(written.fileno())
             temporary.replace(target)
         except OSError as error:
             raise UsageError(f"cannot write to {printable(str(path))}: {error.strerror or error}") from None
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             temporary.unlink()
 
 

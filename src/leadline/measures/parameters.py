@@ -9,7 +9,7 @@ GAIN = Parameter(
     "gain", "exp2", "exp2 is 2^g − 1, linear the grade, or a map of grades such as {1:3,2:9}", "gain"
 )
 RBP_GAIN = Parameter(
-    "gain", "binary", "binary, or exp2 / linear divided by the gain of the top grade", "gain"
+    "gain", "binary", "binary, or exp2 / linear divided by the gain of the top grade", "unit gain"
 )
 MAX_GRADE = Parameter(
     "max_grade",

@@ -2,11 +2,11 @@
 
 import io
 import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 
-from leadline.errors import InputError, UsageError, printable
+from leadline.errors import UsageError, printable
+from leadline.formats.write import atomic_write
 from leadline.report.csv_text import csv_text
 from leadline.report.html_page import html_page
 from leadline.report.json_text import json_text, one_line, value_rows
@@ -25,40 +25,28 @@ def write_report(scores: Scores, path: str | os.PathLike[str], command: str = "e
 
     Raises
     ------
-    UsageError: the ending is none of these. InputError: the file cannot be written there.
+    UsageError: the ending is none of these, or the file cannot be written there.
     """
-    target = Path(path)
-    kind = target.suffix.lower()
-    if kind not in KINDS:
-        raise UsageError(
-            f"{printable(str(path))}: the ending names no kind of report; known: {' '.join(sorted(KINDS))}"
-        )
-    replace_file(target, KINDS[kind](scores, command))
+    content = KINDS[kind_of(path)](scores, command)
+    with atomic_write(Path(path)) as place:
+        place.write_bytes(content)
 
 
-def replace_file(target: Path, content: bytes) -> None:
-    """Put the content in the place of the target in one step, whatever interrupts it.
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """The kind of report that a file's ending names.
 
     Raises
     ------
-    InputError: the directory does not exist, or the file may not be written.
+    UsageError: it names none.
+
+    >>> kind_of("out/report.HTML")
+    '.html'
     """
-    try:
-        # A link is followed, so that what it points to is replaced and not the link.
-        real = target.resolve()
-        if real.is_dir():
-            raise IsADirectoryError(21, "Is a directory")
-        beside = real.with_name(f".{real.name[:100]}.{secrets.token_hex(6)}.part")
-        try:
-            with beside.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(real)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"{printable(str(target))}: cannot be written: {error.strerror or error}") from error
+    kind = Path(path).suffix.lower()
+    if kind not in KINDS:
+        known = " ".join(sorted(KINDS))
+        raise UsageError(f"{printable(str(path))}: the ending names no kind of report; known: {known}")
+    return kind
 
 
 def _json(scores: Scores, command: str) -> bytes:
