@@ -1,0 +1,1 @@
+"""Tests of the measures: values, text, agreement with other programs, ties and bounds."""

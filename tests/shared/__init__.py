@@ -1,0 +1,1 @@
+"""Tests against real collections and collected cases, which stand outside the project."""
