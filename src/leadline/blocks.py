@@ -13,11 +13,11 @@ import numpy.typing as npt
 import polars as pl
 
 from leadline.errors import SHOWN_ROWS, RowsError
-from leadline.machine import memory_limit
+from leadline.machine import memory_left
 from leadline.tables import Block, RunSource
 
-BYTES_A_ROW = 80
-"""What a row of a scattered run takes while it is gathered, with ids of about ten characters."""
+BYTES_A_ROW = 100
+"""What a row of a scattered run takes while it is gathered, with ids of some tens of characters."""
 BUCKETS = 64
 """How many buckets the queries of a scattered run are dealt into."""
 
@@ -69,7 +69,7 @@ def buckets(run: RunSource) -> Iterator[Rows]:
 
     Where the rows are more than memory holds, the run is read once more for every few buckets.
     """
-    most = max(100_000, memory_limit() // 2 // BYTES_A_ROW)
+    most = max(100_000, memory_left() // 3 // BYTES_A_ROW)
     code_of: dict[str, int] = {}
     kept: list[list[_Rows]] = [[] for _ in range(BUCKETS)]
     rows, whole = 0, True

@@ -12,6 +12,7 @@ from leadline.conventions import Conventions, conventions
 from leadline.errors import InputError, NotComparableError, UsageError, amount, printable
 from leadline.hits import Flags, Floats, Hits, Judged
 from leadline.inputs import Inputs, gather
+from leadline.machine import spare_addresses
 from leadline.measure import Measure
 from leadline.measures.bounds import bounds as bounds_of
 from leadline.measures.bounds import mean_bounds
@@ -82,6 +83,7 @@ def evaluate(
     >>> scores.mean("RR"), scores.mean("P@1")
     (0.5, 0.0)
     """
+    spare_addresses()
     rules = conventions(profile, queries=average, **switches)
     asked = parse_all(default_measures(k) if measures is None else measures, rules)
     grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}

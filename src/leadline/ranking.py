@@ -15,7 +15,7 @@ import polars as pl
 
 from leadline.blocks import buckets, in_parallel
 from leadline.conventions import Conventions
-from leadline.errors import SHOWN_ROWS, RowFault, RowsError
+from leadline.errors import SHOWN_ROWS, InputError, RowFault, RowsError, printable
 from leadline.hits import Flags, Floats, Hits, Ints, Judged, Keys, pair_keys, take
 from leadline.tables import RunSource
 
@@ -38,6 +38,8 @@ def rank(run: RunSource, judged: Judged, conventions: Conventions, cutoffs: Sequ
     if any(part is None for part in parts):
         parts = [ranker.ranked(*rows) for rows in buckets(run)]
     whole = [part for part in parts if part is not None]
+    if not any(part.counts["rows"] for part in whole) and not run.empty and not run.failed:
+        raise InputError(f"{printable(_named(run))}: the run has no rows")
     duplicates = [pair for part in whole for pair in part.duplicates]
     if duplicates and conventions.duplicates == "error":
         raise _duplicates_error(run, duplicates)
@@ -280,6 +282,12 @@ def _grouped_parts(run: RunSource, ranker: Ranker) -> Iterator[Part | None]:
         yield part
 
 
+def _named(run: RunSource) -> str:
+    """The run for messages: its file where it has one, else its name."""
+    source = getattr(run, "source", None)
+    return str(source.name) if source is not None else run.name
+
+
 def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError:
     """The error for documents that stand twice for a query, with the lines of each."""
     named = [pair for pair in dict.fromkeys(pairs) if pair != ("", "")][:SHOWN_ROWS]
@@ -298,9 +306,8 @@ def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError
         )
         for (query_id, doc_id), at in lines.items()
     ]
-    source = getattr(run, "source", None)
     return RowsError(
-        source.name if source is not None else run.name,
+        _named(run),
         sorted(faults, key=lambda fault: fault.line),
         len(pairs),
         "a document may stand once for a query; --duplicates first keeps the better-ranked one",

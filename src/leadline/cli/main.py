@@ -10,6 +10,7 @@ from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
 from leadline.cli.measures import measures
 from leadline.errors import LeadlineError
+from leadline.machine import spare_addresses
 
 HELP = """Leadline tells whether a change to a search or RAG system helped, how sure that is, and where it broke.
 
@@ -55,12 +56,15 @@ def run(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    spare_addresses()
     try:
         app(args=arguments, prog_name="leadline")
     except LeadlineError as error:
         _leave(f"leadline: {error}", error.exit_code)
     except MemoryError:
-        _leave("leadline: out of memory; --depth N or fewer runs at a time need less", 2)
+        _leave(
+            "leadline: out of memory; a run whose rows stand together by query (sort -s -k1,1) needs least", 2
+        )
     except KeyboardInterrupt:
         _leave("leadline: interrupted", 130)
     except BrokenPipeError:

@@ -118,7 +118,7 @@ class Source:
                 out = io.BytesIO()
                 frame.write_csv(out, include_header=False, quote_style="never")
                 yield out.getvalue()
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).splitlines()[0]
             raise InputError(
                 f"{printable(self.name)}: the zstd file is cut short or damaged ({reason})"

@@ -1,0 +1,1 @@
+"""Leadline and its peers side by side: whole processes, from files to printed means."""
