@@ -57,6 +57,5 @@ def demo(
         f"\nIn {printable(str(folder))}: the collection, the runs, report.html to open in a browser, and README.md."
     )
     typer.echo("Next, where does each kind of question fail?")
-    typer.echo(
-        f"  leadline evaluate {folder}/*.run --qrels {folder}/qrels.txt --queries {folder}/queries.jsonl --by type -m nDCG@10"
-    )
+    typer.echo(f"  cd {printable(str(folder))}")
+    typer.echo("  leadline evaluate *.run --qrels qrels.txt --queries queries.jsonl --by type -m nDCG@10")
