@@ -14,7 +14,7 @@ from leadline.catalogue import DEFINITIONS, TABLE
 from leadline.conventions import PROFILES, Conventions
 from leadline.errors import UnknownNameError, UsageError
 from leadline.measure import Definition, Measure, Parameter
-from leadline.tables import Run
+from leadline.tables import Qrels, Run
 from measures.support import (
     Grades,
     Rankings,
@@ -513,6 +513,16 @@ def test_negative_grades_are_in_the_pool_and_not_judged():
     ]
     expected = [1 / math.log2(3), 1 / math.log2(3), 0.5, 0.5, 1.0, 1.0]
     assert list(got.values()) == pytest.approx(expected)
+
+
+def test_a_pair_of_several_subtopics_has_its_largest_grade():
+    frame = pl.DataFrame(
+        {"query_id": ["q"] * 3, "doc_id": ["a", "a", "b"], "grade": [0, 2, 1], "subtopic": ["1", "2", "1"]}
+    )
+    got = table(
+        {"q": ["a", "b"]}, Qrels.checked(frame), ["P(rel=2)@1", "NumRel", "nDCG(gain=linear)", "DCG@1"]
+    )
+    assert list(got["q"].values()) == [1.0, 2.0, 1.0, 3.0]
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,8 @@ KNOWN = [
     ("IPrec@0.4", LIST, 2 / 4),
     ("IPrec(levels=floor)@0.4", LIST, 2 / 4),
     ("IPrec(levels=round)@0.4", LIST, 1.0),
+    # .28 · 25 is 7, though in floating point a little more: 7 documents are enough.
+    ("IPrec@0.28", ("1 1 1 1 1 1 1 0", "1 " * 18), 1.0),
     # Levels 0 to .3 need 1 document: 1; .4 to .6 need 2: 1/2; .7 to 1 need 3: 0.
     ("11pt", LIST, (4 * 1 + 3 * 1 / 2) / 11),
     # P = 2/4, R = 2/3.
