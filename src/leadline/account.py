@@ -10,6 +10,7 @@ from leadline.errors import amount, printable
 from leadline.hits import Flags, Hits, Judged
 from leadline.measure import Measure
 from leadline.measures.incomplete import judged as judged_share
+from leadline.measures.ties import closed_form
 from leadline.scores import Summary
 from leadline.tables import Qrels
 
@@ -63,7 +64,7 @@ def warnings(
     ]
     if rules.ties == "expected":
         ranked = [m for m in measures if m.definition is not None and m.definition.ranked]
-        without = [str(m) for m in ranked if m.definition is not None and m.definition.expected is None]
+        without = [str(m) for m in ranked if closed_form(m) is None]
         if without:
             lines.append(f"no closed form over ties: {', '.join(without)} (ordered by document id)")
     if qrels["queries"] < FEW_QUERIES:

@@ -276,7 +276,7 @@ TABLE: tuple[Definition, ...] = (
         "Compat(p=0.95)",
         "no",
         (PERSISTENCE, CONDENSED),
-        differs="Both lists are followed to the length of the ideal.",
+        differs="Both lists are followed to the end of the longer one; the published scores follow them to 1,000 ranks.",
     ),
     Definition(
         "Bpref",

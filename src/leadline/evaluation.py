@@ -16,6 +16,7 @@ from leadline.machine import spare_addresses
 from leadline.measure import Measure
 from leadline.measures.bounds import bounds as bounds_of
 from leadline.measures.bounds import mean_bounds
+from leadline.measures.ties import closed_form
 from leadline.ranking import rank
 from leadline.scores import ERROR, SCORED, UNANSWERED, UNDEFINED, Cell, Scores, Summary
 from leadline.spelling import parse_all
@@ -126,7 +127,7 @@ def score(
         names = [query_id for query_id, use in zip(judged.query_ids, counted.tolist(), strict=True) if use]
         for measure in measures:
             values, states = _values(measure, hits, rules)
-            limits = _limits(measure, hits, values, rules) if with_bounds else None
+            limits = _limits(measure, hits, rules) if with_bounds else None
             cells.append(Cell(run.name, str(measure), names, values[counted], states[counted]))
             for group, inside in slices.items():
                 chosen = counted & inside
@@ -152,9 +153,7 @@ def _values(measure: Measure, hits: Hits, rules: Conventions) -> tuple[Floats, A
     assert definition is not None
     condensed = measure.has("judged_only") and measure.value("judged_only")
     view = hits.condensed() if condensed else hits
-    function = definition.function
-    if rules.ties == "expected" and definition.expected is not None:
-        function = definition.expected
+    function = (closed_form(measure) if rules.ties == "expected" else None) or definition.function
     values = np.asarray(function(view, measure.cutoff, **measure.arguments()), float)
     undefined = np.isnan(values)
     if rules.undefined == "zero" and definition.needs_relevant:
@@ -165,8 +164,8 @@ def _values(measure: Measure, hits: Hits, rules: Conventions) -> tuple[Floats, A
         values = np.where(silent & ~undefined, 0.0, values)
     states = np.full(hits.queries, SCORED, np.uint8)
     states[silent] = UNANSWERED
-    states[hits.failed] = ERROR
     states[undefined] = UNDEFINED
+    states[hits.failed] = ERROR
     return np.where((states == ERROR) | undefined, np.nan, values), states
 
 
@@ -243,16 +242,25 @@ def _aggregate(how: str, used: Floats, rng: "np.random.Generator | None") -> Int
     return mean_interval(used) if rng is None else bootstrap_interval(used, rng)
 
 
-def _limits(
-    measure: Measure, hits: Hits, values: Floats, rules: Conventions
-) -> tuple[Floats, Floats, Flags, bool]:
-    """The bounds of every query, and which of them more judging could leave undefined."""
+def _limits(measure: Measure, hits: Hits, rules: Conventions) -> tuple[Floats, Floats, Flags, bool]:
+    """The bounds of every query, and which of them more judging could leave undefined.
+
+    None where a query failed, and none of a value that is averaged over ties.
+    """
+    assert measure.definition is not None
     low, high, sharp = bounds_of(measure, hits)
-    may_drop = np.isnan(values) & ~np.isnan(low)
-    if rules.undefined == "zero":
-        low = np.where(may_drop, 0.0, low)
-        may_drop = np.zeros(len(low), bool)
-    return low, high, may_drop, sharp
+    none = np.full(hits.queries, rules.ties == "expected" and closed_form(measure) is not None) | hits.failed
+    undefined = np.isnan(measure.definition.function(hits, measure.cutoff, **measure.arguments()))
+    may_drop = undefined & ~np.isnan(low)
+    if (
+        rules.undefined == "zero"
+        and measure.definition.needs_relevant
+        and measure.definition.bounds != "none"
+    ):
+        # As judged such a query counts 0, and where no judgment could define it, it stays 0.
+        low, high = np.where(undefined, 0.0, low), np.where(undefined & np.isnan(high), 0.0, high)
+        may_drop = np.zeros(hits.queries, bool)
+    return np.where(none, np.nan, low), np.where(none, np.nan, high), may_drop & ~none, sharp
 
 
 def _ceiling(measure: Measure, hits: Hits, chosen: Flags) -> float | None:

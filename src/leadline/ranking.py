@@ -176,6 +176,8 @@ class Ranker:
         across = {k: places.ties_across(k, judged) for k in self.cutoffs if k < depth}
         returned = np.minimum(places.length, depth)
         first = first - places.start[group] + 1
+        # The run is cut before anything is averaged over ties: a group ends at the depth.
+        size = np.minimum(size, depth - first + 1)
         return Part(
             codes[group], rank, grade, first, size, codes, returned, names, duplicates, counts, across
         )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from leadline.catalogue import DEFINITIONS
@@ -46,7 +47,7 @@ OTHERS: dict[str, str] = {
     "map": "AP",
     "average_precision": "AP",
     "context_precision": "AP(denominator=retrieved)",
-    "ndcg_burges": "nDCG",
+    "ndcg_burges": "nDCG(gain=exp2)",
     "r-precision": "Rprec",
     "r_precision": "Rprec",
     "f1": "F",
@@ -72,7 +73,11 @@ def parse(text: Any, conventions: Conventions | None = None) -> Measure:
     if isinstance(text, Measure):
         return text
     asked = str(text).strip()
-    measure = _read(asked, conventions or Conventions())
+    rules = conventions or Conventions()
+    if type(text).__module__.split(".")[0] == "ir_measures":
+        # Its objects leave out what is their default: the grade as gain.
+        rules = replace(rules, gain="linear")
+    measure = _read(asked, rules)
     if measure is None:
         raise _unknown(asked)
     return measure

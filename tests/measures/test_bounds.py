@@ -25,13 +25,11 @@ SHARP = [
     "IPrec@0", "IPrec@0.4", "IPrec@1", "11pt", "SetP", "SetR", "SetF", "F@2", "F(beta=2)@3",
     "F(beta=0.5)", "RR", "RR@1", "RR@2", "RR(rel=2)", "ERR", "ERR@2", "ERR(max_grade=3)@3",
 ]  # fmt: skip
-OUTER = ["nDCG", "nDCG@25", "nDCG(gain=linear)", "NCG@25"]
+OUTER = [
+    "nDCG", "nDCG@25", "nDCG(gain=linear)", "NCG@25",
+    "Bpref", "infAP", "Compat", "nDCG(judged_only)@3", "P(judged_only)@3",
+]  # fmt: skip
 NONE = [
-    "Bpref",
-    "infAP",
-    "Compat",
-    "nDCG(judged_only)@3",
-    "P(judged_only)@3",
     "Judged@3",
     "RBPResidual",
     "NumRel",

@@ -138,7 +138,8 @@ def test_the_spellings_of_other_tools(text, meant):
 def test_objects_of_ir_measures(needs):
     im = needs("ir_measures")
     objects = {
-        im.nDCG @ 10: "nDCG@10",
+        # An object means what it means there, where the grade is the gain.
+        im.nDCG @ 10: "nDCG(gain=linear)@10",
         im.nDCG(dcg="exp-log2") @ 10: "nDCG@10",
         im.nDCG(gains={1: 3, 2: 9}) @ 10: "nDCG(gain={1:3,2:9})@10",
         im.AP(rel=2) @ 100: "AP(rel=2)@100",

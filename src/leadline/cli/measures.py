@@ -83,7 +83,7 @@ BOUNDS = {
     "count": "sharp",
     "top": "sharp",
     "grades": "sharp to rank 20, outer beyond",
-    "outer": "not computed",
+    "outer": "outer: the whole range where anything is unjudged",
     "none": "not needed",
 }
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from leadline.hits import Floats, Hits, Judged
 from leadline.measure import Measure
+from leadline.measures.graded import gains
 
 MOST = 20_000
 """How many multisets of grades are tried for one query before the bound becomes outer."""
@@ -40,15 +41,17 @@ def bounds(measure: Measure, hits: Hits) -> tuple[Floats, Floats, bool]:
     assert measure.definition is not None
     kind = measure.definition.bounds
     low, high = np.full(hits.queries, np.nan), np.full(hits.queries, np.nan)
-    if kind in ("none", "outer") or (measure.has("judged_only") and measure.value("judged_only")):
+    if kind == "none":
         return low, high, False
+    if kind == "outer" or (measure.has("judged_only") and measure.value("judged_only")):
+        return *_whole_range(measure, hits), False
     levels = _levels(measure, hits)
     sharp = True
     for query in range(hits.queries):
         view = _View(
             hits, query, measure.cutoff if kind != "count" or measure.definition.name == "AP" else None
         )
-        chosen, exact = _completions(kind, len(view.free), levels, measure.cutoff)
+        chosen, exact = _completions(measure, len(view.free), levels)
         values = measure.definition.function(view.completed(chosen), measure.cutoff, **measure.arguments())
         if np.isnan(values).all():
             continue
@@ -59,6 +62,20 @@ def bounds(measure: Measure, hits: Hits) -> tuple[Floats, Floats, bool]:
     return low, high, sharp
 
 
+def _whole_range(measure: Measure, hits: Hits) -> tuple[Floats, Floats]:
+    """The value where everything within the cutoff is judged, else the whole range of the measure."""
+    definition = measure.definition
+    assert definition is not None
+    view = hits.condensed() if measure.has("judged_only") and measure.value("judged_only") else hits
+    value = definition.function(view, measure.cutoff, **measure.arguments())
+    depth = hits.returned if measure.cutoff is None else np.minimum(hits.returned, int(measure.cutoff))
+    judged = hits.per_query((hits.grade >= 0) & (hits.rank <= depth[hits.query])) == depth
+    top = np.nan if definition.high is None else definition.high
+    return np.where(judged, value, 0.0 if definition.high is not None else np.nan), np.where(
+        judged, value, top
+    )
+
+
 def _levels(measure: Measure, hits: Hits) -> Floats:
     """The grades that a judgment could give: whole ones up to the top of the scale, or those that occur."""
     if measure.definition is not None and measure.definition.bounds in ("ends", "count"):
@@ -66,23 +83,34 @@ def _levels(measure: Measure, hits: Hits) -> Floats:
     top = hits.judged.max_grade
     if measure.has("max_grade") and measure.value("max_grade") is not None:
         top = float(measure.value("max_grade"))
-    if measure.has("rel") and measure.value("gain") == "binary":
+    # Judgments that hold no relevant document leave the scale open: a further one may be graded 1.
+    top = max(top, 1.0)
+    gain = measure.value("gain") if measure.has("gain") else "exp2"
+    if gain == "binary":
         return np.array([0.0, max(top, float(measure.value("rel")))])
     seen = np.unique(np.concatenate(([0.0, top], hits.judged.ideal)))
-    if (seen == np.floor(seen)).all() and top <= 20:
-        return np.arange(0.0, top + 1)
-    return seen
+    seen = np.arange(0.0, top + 1) if (seen == np.floor(seen)).all() and top <= 20 else seen[seen <= top]
+    # By what they are worth: a map of gains need not grow with the grade.
+    return seen[np.argsort(gains(seen, gain), kind="stable")]
 
 
-def _completions(kind: str, free: int, levels: Floats, cutoff: int | float | None) -> tuple[Floats, bool]:
+def _completions(measure: Measure, free: int, levels: Floats) -> tuple[Floats, bool]:
     """Grades for the unjudged documents, shape (completions, free), and whether the best and worst are among them."""
-    if kind == "ends" or kind == "top" or free == 0:
-        return np.stack([np.full(free, levels[0]), np.full(free, levels[-1])]), True
+    assert measure.definition is not None
+    kind, cutoff = measure.definition.bounds, measure.cutoff
+    worst, best = np.full(free, levels[0]), np.full(free, levels[-1])
+    if kind in ("ends", "top") or free == 0:
+        # Where no relevant document is judged, the least value that is defined has one, and that one last.
+        one = worst.copy()
+        one[-1:] = min(
+            (level for level in levels if level >= 1 or (len(levels) == 2 and level > 0)), default=levels[0]
+        )
+        return np.stack([worst, one, best]), True
     if kind == "count":
         early = np.tri(free + 1, free, -1) * levels[-1]
         return np.concatenate((early, early[:, ::-1])), True
     if cutoff is None or cutoff > SHARP_DEPTH or comb(free + len(levels) - 1, free) > MOST:
-        return np.stack([np.full(free, levels[0]), np.full(free, levels[-1])]), False
+        return np.stack([worst, best]), False
     late = np.array(list(islice(combinations_with_replacement(levels.tolist(), free), MOST)))
     return np.concatenate((late, late[:, ::-1])), True
 

@@ -89,7 +89,8 @@ def unit_gain(hits: Hits, rel: float, gain: Gain, max_grade: float | None) -> Fl
     if gain == "binary":
         return (hits.grade >= rel).astype(float)
     top = hits.judged.max_grade if max_grade is None else max_grade
-    highest = gains(np.array([max(top, 0.0)]), gain)[0]
+    # A map of gains need not grow with the grade: the largest gain of the scale is what 1 stands for.
+    highest = gains(np.append(np.arange(0.0, np.floor(max(top, 0.0)) + 1), max(top, 0.0)), gain).max()
     return gains(np.minimum(hits.grade, top), gain) / highest if highest > 0 else np.zeros(len(hits.grade))
 
 
@@ -120,26 +121,30 @@ def expected_reciprocal_rank(hits: Hits, cutoff: int | None = None, max_grade: f
     top = hits.judged.max_grade if max_grade is None else max_grade
     stop = gains(np.minimum(hits.grade, top), "exp2") / 2.0**top
     # The product over the ranks above, as a sum of logarithms that starts anew at each query.
-    passed = np.concatenate(([0.0], np.cumsum(np.log1p(-stop))))
+    # It runs over all queries, so it is kept in extended precision where the machine has it.
+    passed = np.concatenate(([0.0], np.cumsum(np.log1p(-stop), dtype=np.longdouble)))
     before = passed[:-1] - passed[hits.start[:-1]][hits.query] if len(stop) else stop
     inside = np.ones(len(hits.rank), bool) if cutoff is None else hits.rank <= cutoff
-    value = hits.per_query(inside, np.exp(before) * stop / hits.rank)
+    value = hits.per_query(inside, np.exp(np.asarray(before, np.float64)) * stop / hits.rank)
     return np.where(hits.relevant(1) > 0, value, np.nan)
 
 
 def compatibility(hits: Hits, cutoff: None = None, p: float = 0.95) -> Floats:
     """Compat = rank-biased overlap of the ranking with the ideal ranking nearest to it, ÷ that of the ideal with itself.
 
-    The ideal holds the documents with a positive grade, best first, equal grades in the order of the ranking
-    and those not returned last; both lists are followed to the length of the ideal.
+    Overlap to depth D = Σ p^(i−1)·(documents in both first i)/i over i ≤ D, D being the length of the longer list.
+    The ideal holds the documents with a positive grade, best first, equal grades in the order of the ranking and
+    those not returned last.
     Source: Clarke, Vtyurina & Smucker 2020; overlap: Webber, Moffat & Zobel 2010. Example: relevant a, b, only a
     returned, p = 0.95: (1 + 0.95/2) ÷ (1 + 0.95) = 0.7564.
     """
     judged = hits.judged
     length = judged.count(np.nextafter(0, 1))
-    longest = int(length.max(initial=0))
-    weight = np.power(p, np.arange(longest)) / np.arange(1, longest + 1)
-    upto = np.concatenate(([0.0], np.cumsum(weight)))
+    depth = np.maximum(hits.returned, length)
+    longest = int(depth.max(initial=1))
+    weight = np.power(p, np.arange(longest))
+    plain = np.concatenate(([0.0], np.cumsum(weight)))
+    shared = np.concatenate(([0.0], np.cumsum(weight / np.arange(1, longest + 1))))
     found = hits.pick(hits.grade > 0)
     order = np.lexsort((found.rank, -found.grade, found.query))
     query, grade, rank = found.query[order], found.grade[order], found.rank[order]
@@ -149,12 +154,9 @@ def compatibility(hits: Hits, cutoff: None = None, p: float = 0.95) -> Floats:
     first = np.flatnonzero(group)
     within = np.arange(len(query)) - first[np.cumsum(group) - 1] if len(query) else query
     meet = np.maximum(above + within + 1, rank)
-    inside = meet <= length[query]
-    share = upto[length[query[inside]]] - upto[meet[inside] - 1]
-    overlap = np.bincount(query[inside], share, minlength=hits.queries).astype(np.float64)
-    return ratio(
-        overlap, np.where(length > 0, np.cumsum(np.power(p, np.arange(max(longest, 1))))[length - 1], 0.0)
-    )
+    overlap = np.bincount(query, shared[depth[query]] - shared[meet - 1], minlength=hits.queries)
+    ideal = plain[length] + length * (shared[depth] - shared[length])
+    return ratio(overlap.astype(np.float64), np.where(length > 0, ideal, 0.0))
 
 
 def _higher(judged: Any, query: Any, grade: Floats) -> Any:

@@ -12,8 +12,18 @@ from typing import Any
 import numpy as np
 
 from leadline.hits import Floats, Hits, Ints
+from leadline.measure import Measure
 from leadline.measures import graded
 from leadline.measures.binary import ratio
+
+
+def closed_form(measure: Measure) -> Callable[..., Floats] | None:
+    """The function for a measure's expected value over ties; None where there is no closed form."""
+    assert measure.definition is not None
+    # Over the retrieved relevant documents of a cut list the divisor is random too.
+    if measure.name == "AP" and measure.cutoff is not None and measure.value("denominator") == "retrieved":
+        return None
+    return measure.definition.expected
 
 
 def _expected_weight(hits: Hits, weight: Callable[[Any], Floats], cutoff: int | None) -> Floats:

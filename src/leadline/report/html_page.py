@@ -48,7 +48,7 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 
 ALONE = (
     "Each interval speaks of one system. Whether two systems differ cannot be seen from overlapping "
-    "intervals: they answer the same queries, so compare them query by query with leadline compare."
+    "intervals: they answer the same queries, so compare them query by query."
 )
 
 
