@@ -205,15 +205,17 @@ def _with_ids(frame: pl.DataFrame, columns: Sequence[str], source: str) -> pl.Da
                 f"{printable(source)}: column {name} holds {kind} values; ids are text "
                 "(a number with decimals may be an id that lost its form: read the column as text)"
             )
-        wrong = frame.filter(
-            pl.col(name).is_null() | (pl.col(name) == "") | pl.col(name).str.contains("\0", literal=True)
-        )
+    unusable = [
+        pl.col(name).is_null() | (pl.col(name) == "") | pl.col(name).str.contains("\0", literal=True)
+        for name in columns
+    ]
+    if not frame.select(pl.any_horizontal(unusable).any()).item():
+        return frame
+    for name, bad in zip(columns, unusable, strict=True):
+        wrong = frame.filter(bad)
         if wrong.height:
-            raise RowsError(
-                source,
-                _faults(wrong, name, f"a {name} is text of at least one character, without NUL"),
-                wrong.height,
-            )
+            expected = f"a {name} is text of at least one character, without NUL"
+            raise RowsError(source, _faults(wrong, name, expected), wrong.height)
     return frame
 
 

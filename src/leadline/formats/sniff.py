@@ -1,12 +1,11 @@
-"""Recognising a file's format by what is in it; the ending only settles what the content leaves open."""
+"""Recognising a file's format by what is in it; the ending only settles what the content leaves open.
 
-import csv
-import json
+What only JSON and headers need is imported where they are met, so that a TREC run does not wait for it.
+"""
+
 from typing import Any
 
 from leadline.errors import UnknownNameError
-from leadline.formats.columns import knows, plain
-from leadline.formats.ragfields import is_rag
 
 FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "beir")
 """The names that `--input-format` takes."""
@@ -52,6 +51,11 @@ def recognise(head: bytes, ending: str = "") -> str:
 
 def _lines_or_whole(text: str, ending: str) -> str:
     """JSONL where the first line is a row; JSON where it is a map of queries or only begins an object."""
+    import json
+
+    from leadline.formats.columns import plain
+    from leadline.formats.ragfields import is_rag
+
     first, _, rest = text.partition("\n")
     try:
         value = json.loads(first)
@@ -74,14 +78,20 @@ def _is_report(value: Any) -> bool:
 def _table(line: str, ending: str) -> str:
     """TSV or CSV where the first line is a header of known columns (or the ending insists); else TREC."""
     for kind, separator in (("tsv", "\t"), ("csv", ",")):
-        fields = _fields(line, separator) if separator in line else []
-        if knows(fields) or is_rag(fields):
+        if separator in line and _is_header(line, separator):
             return kind
     return "csv" if ending == ".csv" else "trec"
 
 
-def _fields(line: str, separator: str) -> list[str]:
+def _is_header(line: str, separator: str) -> bool:
+    """True where the fields of a line are names of known columns."""
+    import csv
+
+    from leadline.formats.columns import knows
+    from leadline.formats.ragfields import is_rag
+
     try:
-        return next(csv.reader([line], delimiter=separator), [])
+        fields = next(csv.reader([line], delimiter=separator), [])
     except csv.Error:
-        return []
+        return False
+    return knows(fields) or is_rag(fields)

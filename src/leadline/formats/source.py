@@ -15,7 +15,7 @@ from leadline.errors import InputError, printable
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 BOM = b"\xef\xbb\xbf"
-BLOCK = 4 << 20
+BLOCK = 2 << 20
 """Bytes read at a time: large enough for the parser to be busy, small enough to stay in cache."""
 
 
@@ -142,11 +142,11 @@ class Source:
         return data
 
 
-def refuse_binary(data: bytes, name: str) -> None:
-    """Raise InputError where `data` holds a NUL byte: text has none."""
+def refuse_binary(data: bytes, name: str, first_line: int = 1) -> None:
+    """Raise InputError where `data`, which begins with line `first_line`, holds a NUL byte: text has none."""
     position = data.find(b"\0")
     if position >= 0:
-        line = data.count(b"\n", 0, position) + 1
+        line = data.count(b"\n", 0, position) + first_line
         raise InputError(f"{printable(name)}: line {line}: found a NUL byte; this is a binary file, not text")
 
 

@@ -43,13 +43,7 @@ QRELS = Columns("judgment", ("query_id", "iteration", "doc_id", "grade"), "grade
 
 
 def parse(
-    block: bytes,
-    columns: Columns,
-    keep: Sequence[str],
-    comments: bool,
-    name: str,
-    first_line: int,
-    counts: tuple[int, int],
+    block: bytes, columns: Columns, keep: Sequence[str], comments: bool, name: str, first_line: int
 ) -> pl.DataFrame:
     """The kept columns of one block of lines; the number column is Float64, the others text.
 
@@ -58,14 +52,15 @@ def parse(
 
     Raises
     ------
-    RowsError: wrong rows, with their lines (see `faults_of`).
+    RowsError: wrong rows, with their lines. InputError: a NUL byte.
     """
-    spaces, lines = counts
-    regular = (
-        spaces == (columns.width - 1) * lines
-        and not any(char in block for char in (b"\t", b"\x0b", b"\x0c"))
-        and (b"\r" not in block or block.count(b"\r") == block.count(b"\r\n"))
-    )
+    view = np.frombuffer(block, np.uint8)
+    lines = count_lines(block)
+    # One pass each, without Python's lock: no control character but line ends, and so many blanks to a line.
+    controls = int(np.count_nonzero(view < SPACE)) + (not block.endswith(b"\n"))
+    regular = controls == lines and int(np.count_nonzero(view == SPACE)) == (columns.width - 1) * lines
+    if not regular:
+        refuse_binary(block, name, first_line)
     text = block if regular else _normalised(block)
     if comments:
         text = re.sub(rb"(?m)^#[^\n]*(\n|\Z)", b"", text)
@@ -80,11 +75,10 @@ def parse(
     return rows.select(keep)
 
 
-def count(block: bytes) -> tuple[int, int]:
-    """How many blanks and how many lines a block has."""
-    view = np.frombuffer(block, np.uint8)
-    lines = int(np.count_nonzero(view == NEWLINE)) + (not block.endswith(b"\n"))
-    return int(np.count_nonzero(view == SPACE)), lines
+def count_lines(block: bytes) -> int:
+    """How many lines a block has; the last one may lack its end."""
+    ends = int(np.count_nonzero(np.frombuffer(block, np.uint8) == NEWLINE))
+    return ends + (not block.endswith(b"\n"))
 
 
 def _normalised(block: bytes) -> bytes:
@@ -198,9 +192,8 @@ def read_trec_qrels(source: Source, *, comments: bool = False, keep_subtopic: bo
     """
     data = source.read_all()
     keep = ["query_id", "doc_id", "grade"] + (["iteration"] if keep_subtopic else [])
-    blanks, lines = count(data)
-    frame = parse(data, QRELS, keep, comments, source.name, 1, (blanks, lines))
-    if comments or frame.height != lines:
+    frame = parse(data, QRELS, keep, comments, source.name, 1)
+    if comments or frame.height != count_lines(data):
         frame = read_lines(data, QRELS, comments, 1)[0].select([*keep, ROW])
     else:
         frame = (
@@ -233,16 +226,15 @@ class TrecRun:
         position = 0
         line = 1
         for data in whole_queries(self.source.chunks(BLOCK)):
-            refuse_binary(data, self.source.name)
-            counts = count(data)
-            yield self._block(data, line, position, counts)
-            line += counts[1]
-            position += counts[1]
+            yield self._block(data, line, position)
+            count = count_lines(data)
+            line += count
+            position += count
 
-    def _block(self, data: bytes, line: int, position: int, counts: tuple[int, int]) -> Block:
+    def _block(self, data: bytes, line: int, position: int) -> Block:
         def load() -> pl.DataFrame:
             keep = ["query_id", "doc_id", "score"] + (["rank"] if self.order == "rank" else [])
-            frame = parse(data, RUN, keep, self.comments, self.source.name, line, counts)
+            frame = parse(data, RUN, keep, self.comments, self.source.name, line)
             if self.order == "rank":
                 return frame.with_columns(score=-self._ranks(frame, data, line)).drop("rank")
             if self.order == "file":
@@ -267,44 +259,42 @@ class TrecRun:
 def whole_queries(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The same bytes cut at line ends, and before the first line of the chunk's last query.
 
-    Where the rows of a query stand together, no block then splits a query.
+    Where the rows of a query stand together, no block then splits a query. A query longer than a chunk is held
+    until another begins.
     """
-    parts: list[bytes] = []
-    held = 0
+    held: list[bytes | memoryview] = []
     for chunk in chunks:
-        parts.append(chunk)
-        held += len(chunk)
-        # A query longer than what is held waits until as much again has come, so that joining stays linear.
-        if len(parts) > 1 and held < 2 * len(parts[0]):
-            continue
-        data = b"".join(parts)
-        cut = _last_query(data)
+        cut = _last_query(chunk)
         if cut:
-            yield data[:cut]
-            data = data[cut:]
-        parts = [data] if data else []
-        held = len(data)
+            yield b"".join([*held, memoryview(chunk)[:cut]])
+            held = [memoryview(chunk)[cut:]]
+        else:
+            held.append(chunk)
     if held:
-        yield b"".join(parts)
+        yield b"".join(held)
 
 
-def _last_query(data: bytes) -> int:
-    """Where the last query of the block begins (0: the whole block is one query)."""
-    end = data.rfind(b"\n") + 1
-    if end == 0:
+def _last_query(chunk: bytes) -> int:
+    """Where the last query that begins in the chunk does so; 0 where none is seen to begin.
+
+    The first line may be the rest of a line that another chunk began, so it is passed over.
+    """
+    low = chunk.find(b"\n") + 1
+    end = chunk.rfind(b"\n") + 1
+    high = chunk.rfind(b"\n", 0, end - 1) + 1 if end else 0
+    if low == 0 or high <= low:
         return 0
-    last = _query_at(data, data.rfind(b"\n", 0, end - 1) + 1)
-    low, high = 0, data.rfind(b"\n", 0, end - 1) + 1
-    # Bisection over line starts: lines from `high` on belong to the last query, the one at `low` perhaps not.
-    if _query_at(data, 0) == last:
+    last = _query_at(chunk, high)
+    if _query_at(chunk, low) == last:
         return 0
+    # Bisection over line starts: the line at `high` is of the last query, the one at `low` is not.
     while True:
-        middle = data.find(b"\n", (low + high) // 2, high) + 1
+        middle = chunk.find(b"\n", (low + high) // 2, high) + 1
         if middle == 0 or middle >= high:
-            middle = data.find(b"\n", low, high) + 1
+            middle = chunk.find(b"\n", low, high) + 1
             if middle == 0 or middle >= high:
                 return high
-        if _query_at(data, middle) == last:
+        if _query_at(chunk, middle) == last:
             high = middle
         else:
             low = middle
