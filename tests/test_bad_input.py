@@ -220,6 +220,25 @@ def test_a_long_run_under_a_memory_limit(tmp_path: Path) -> None:
     assert ",0.5," in done.stdout
 
 
+@pytest.mark.prove
+@pytest.mark.skipif(not os.environ.get("LEADLINE_PROVE"), reason="a long proof: make prove")
+def test_two_gigabytes_under_one(tmp_path: Path) -> None:
+    """2 GB of rows under 1 GB of address space: the right result."""
+    run, qrels = tmp_path / "a.run", tmp_path / "qrels.txt"
+    block = "".join(
+        f"q# Q0 document-number-{i} {i} {2000 - i} long-tag-for-a-long-line\n" for i in range(1, 1001)
+    )
+    with run.open("w") as file:
+        for query in range(36_000):
+            file.write(block.replace("#", str(query)))
+    qrels.write_text("".join(f"q{query} 0 document-number-2 1\n" for query in range(36_000)))
+    assert run.stat().st_size > 2e9
+    command = [sys.executable, "-c", LIMITED, str(run), str(qrels)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert ",0.5," in done.stdout
+
+
 def test_frames_are_not_changed() -> None:
     frame = pl.DataFrame({"qid": [1, 1], "docno": ["d1", "d2"], "score": [2.0, 1.0]})
     before = frame.clone()
