@@ -189,3 +189,74 @@ class Scores:
         for cell in self.cells:
             out.setdefault(cell.system, {})[cell.measure] = self.per_query(cell.measure, cell.system)
         return out
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measure of a candidate against a baseline, over the queries that both have a value for.
+
+    `difference` is the mean of candidate − baseline; `low` and `high` the ends of its interval at level 1 − alpha by the
+    method named in `interval`, which decides; `bootstrap_low` and `bootstrap_high` the percentile bootstrap's, shown
+    beside it; `one_sided_low` and `one_sided_high` the ends of the two-sided interval at level 1 − 2·alpha, which a
+    gate reads. `p` is of the test named in `test`, `p_corrected` after `correction`. `wins`, `ties` and `losses` are the
+    candidate's. `n` counts the pairs, `n_nonzero` those that differ, `n_left_out` the queries without a value in one
+    of the two, `n_error` those of them that failed; `clusters` and `n_effective` stand where clusters were given.
+    `group` is the slice, or None. None is "could not be computed".
+    """
+
+    measure: str
+    baseline: str
+    candidate: str
+    mean_baseline: float | None
+    mean_candidate: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    interval: str | None
+    level: float
+    one_sided_low: float | None
+    one_sided_high: float | None
+    bootstrap_low: float | None
+    bootstrap_high: float | None
+    p: float | None
+    test: str | None
+    n: int
+    n_nonzero: int
+    n_left_out: int
+    n_error: int
+    wins: int
+    ties: int
+    losses: int
+    sd: float | None
+    effect_size: float | None
+    p_corrected: float | None = None
+    correction: str | None = None
+    clusters: int | None = None
+    n_effective: float | None = None
+    remarks: tuple[str, ...] = ()
+    group: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as it stands in the JSON output."""
+        row = asdict(self)
+        optional = ("p_corrected", "correction", "clusters", "n_effective", "group")
+        return {key: value for key, value in row.items() if key not in optional or value is not None}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a comparison comes to.
+
+    `outcome` is one of pass, fail, judge-first, too-few-queries, not-comparable, too-many-errors; `effect` one of
+    better, worse, no-worse, unclear. `sentence` says it plainly, `reasons` why, `next` the commands to run next.
+    """
+
+    outcome: str
+    effect: str
+    sentence: str
+    reasons: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as it stands in the JSON output."""
+        return asdict(self)
