@@ -33,7 +33,8 @@ def in_parallel(blocks: Iterator[Block], work: Callable[[Block], Any]) -> Iterat
     RowsError: wrong rows; they are counted over all blocks first.
     """
     wrong: list[RowsError] = []
-    workers = min(4, os.cpu_count() or 1)
+    # Two more than there are processors: some wait for Python's lock while others parse.
+    workers = min(6, (os.cpu_count() or 1) + 2)
     with ThreadPoolExecutor(workers) as pool:
         waiting: deque[Future[Any]] = deque()
 

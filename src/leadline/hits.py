@@ -77,7 +77,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The judged (query, document) pairs by a 64-bit key, with a bitmap that most other pairs fail."""
+    """The judged (query, document) pairs by a 64-bit key, with two bitmaps that most other pairs fail."""
 
     seed: int
     keys: Keys
@@ -85,7 +85,8 @@ class Pairs:
     row: Ints
     documents: pl.Series
     grade: Floats
-    bitmap: Flags
+    first_bits: Flags
+    last_bits: Flags
     shift: np.uint64
 
     @classmethod
@@ -93,21 +94,29 @@ class Pairs:
         """The pairs, under the first seed that gives each a key of its own."""
         # Another seed is tried until no two judged pairs share a key, so that a key names one pair.
         for seed in range(64):
-            keys = pair_keys(query, documents, seed)
+            keys = pair_keys(query, None, documents, seed)
             order = np.argsort(keys)
             if not (keys[order][1:] == keys[order][:-1]).any():
                 break
         bits = max(16, min(24, int(np.ceil(np.log2(len(keys) * 12)))))
         shift = np.uint64(64 - bits)
-        bitmap = np.zeros(1 << bits, bool)
-        bitmap[keys >> shift] = True
-        return cls(seed, keys[order], query[order], order, documents, grade[order], bitmap, shift)
+        first_bits, last_bits = np.zeros(1 << bits, bool), np.zeros(1 << bits, bool)
+        first_bits[keys >> shift] = True
+        last_bits[keys & np.uint64((1 << bits) - 1)] = True
+        return cls(
+            seed, keys[order], query[order], order, documents, grade[order], first_bits, last_bits, shift
+        )
 
-    def find(self, keys: Keys, query: Ints, documents: pl.Series) -> tuple[Ints, Floats]:
-        """Which rows are judged, and their grades; documents are compared by the letter, not by hash."""
-        near = np.flatnonzero(self.bitmap[keys >> self.shift])
+    def find(self, keys: Keys, query: Ints, group: Ints, documents: pl.Series) -> tuple[Ints, Floats]:
+        """Which rows are judged, and their grades; `query[group]` is each row's query.
+
+        The first bits of a key rule most rows out, the last bits most of the rest; what remains is searched for,
+        and documents are compared by the letter, not by hash.
+        """
+        near = np.flatnonzero(self.first_bits[keys >> self.shift])
+        near = near[self.last_bits[keys[near] & np.uint64(len(self.last_bits) - 1)]]
         place = np.minimum(np.searchsorted(self.keys, keys[near]), len(self.keys) - 1)
-        same = (self.keys[place] == keys[near]) & (self.query[place] == query[near])
+        same = (self.keys[place] == keys[near]) & (self.query[place] == query[group[near]])
         near, place = near[same], place[same]
         equal = (take(documents, near) == take(self.documents, self.row[place])).to_numpy()
         return near[equal], self.grade[place[equal]]
@@ -122,11 +131,12 @@ def take(column: pl.Series, rows: Ints) -> pl.Series:
     return column.gather(rows.tolist() if len(rows) < 20_000 else rows)
 
 
-def pair_keys(query: Ints, documents: pl.Series, seed: int) -> Keys:
-    """A 64-bit key of each (query index, document id) pair."""
+def pair_keys(query: Ints, group: Ints | None, documents: pl.Series, seed: int) -> Keys:
+    """A 64-bit key of each (query index, document id) pair; a row's query is `query[group]`, or `query` itself."""
     mixed = query.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
     hashed: Keys = documents.hash(seed).to_numpy()
-    keys: Keys = np.bitwise_xor(hashed, np.bitwise_xor(mixed, mixed >> np.uint64(29)))
+    keys: Keys = np.bitwise_xor(hashed, mixed if group is None else mixed[group])
     return keys
 
 

@@ -108,10 +108,12 @@ class Ranker:
         """The hits of a block whose queries are whole; None where a query's rows do not stand together."""
         query_ids = frame["query_id"]
         first = (query_ids != query_ids.shift(1)).fill_null(True)
-        names, change = query_ids.filter(first).to_list(), first.to_numpy()
+        names = query_ids.filter(first).to_list()
         if len(set(names)) < len(names):
             return None
-        return self.ranked(np.cumsum(change) - 1, frame["score"].to_numpy(), frame["doc_id"], names)
+        length = np.diff(np.flatnonzero(first.to_numpy()), append=len(query_ids))
+        group = np.repeat(np.arange(len(names), dtype=np.int32), length)
+        return self.ranked(group, frame["score"].to_numpy(), frame["doc_id"], names)
 
     def ranked(self, group: Any, score: Any, documents: pl.Series, names: list[str]) -> Part:
         """The hits of rows whose queries are numbered by `group` (positions in `names`), in any order."""
@@ -125,8 +127,8 @@ class Ranker:
             score = score.astype(np.float32)
         codes = np.array([self.code_of.get(name, -1) for name in names], np.int64)
         # Queries without judgments get numbers of their own beyond the judged ones, so that keys stay apart.
-        query = np.where(codes >= 0, codes, self.judged.queries + np.arange(len(names)))[group]
-        keys = pair_keys(query, documents, self.judged.pairs.seed)
+        query = np.where(codes >= 0, codes, self.judged.queries + np.arange(len(names)))
+        keys = pair_keys(query, group, documents, self.judged.pairs.seed)
         places = Places.of(group, score, documents, len(names))
         duplicates: list[tuple[str, str]] = []
         repeats = _repeated(keys, group, documents, places)
@@ -136,10 +138,10 @@ class Ranker:
             duplicates += [("", "")] * (len(repeats) - len(duplicates))
             keep = np.ones(len(group), bool)
             keep[repeats] = False
-            group, query, keys, score = group[keep], query[keep], keys[keep], score[keep]
+            group, keys, score = group[keep], keys[keep], score[keep]
             documents = documents.filter(pl.Series(keep))
             places = Places.of(group, score, documents, len(names))
-        rows, grade = self.judged.pairs.find(keys, query, documents)
+        rows, grade = self.judged.pairs.find(keys, query, group, documents)
         part = self._part(group[rows], places.of_rows(rows), grade, places, codes, names, duplicates, counts)
         return replace(part, head=self._head(part, group, documents, places)) if self.with_head else part
 

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from leadline.errors import SHOWN_ROWS, RowFault, RowsError, printable
-from leadline.formats.source import BLOCK, BOM, Source, refuse_binary
+from leadline.formats.source import BOM, Source, refuse_binary
 from leadline.tables import ROW, Block
 
 SPACE, NEWLINE = ord(" "), ord("\n")
@@ -43,7 +43,7 @@ QRELS = Columns("judgment", ("query_id", "iteration", "doc_id", "grade"), "grade
 
 
 def parse(
-    block: bytes, columns: Columns, keep: Sequence[str], comments: bool, name: str, first_line: int
+    block: bytes, columns: Columns, keep: Sequence[str], comments: bool, name: str, lines: range
 ) -> pl.DataFrame:
     """The kept columns of one block of lines; the number column is Float64, the others text.
 
@@ -55,12 +55,12 @@ def parse(
     RowsError: wrong rows, with their lines. InputError: a NUL byte.
     """
     view = np.frombuffer(block, np.uint8)
-    lines = count_lines(block)
     # One pass each, without Python's lock: no control character but line ends, and so many blanks to a line.
     controls = int(np.count_nonzero(view < SPACE)) + (not block.endswith(b"\n"))
-    regular = controls == lines and int(np.count_nonzero(view == SPACE)) == (columns.width - 1) * lines
+    blanks = int(np.count_nonzero(view == SPACE))
+    regular = controls == len(lines) and blanks == (columns.width - 1) * len(lines)
     if not regular:
-        refuse_binary(block, name, first_line)
+        refuse_binary(block, name, lines.start)
     text = block if regular else _normalised(block)
     if comments:
         text = re.sub(rb"(?m)^#[^\n]*(\n|\Z)", b"", text)
@@ -69,7 +69,7 @@ def parse(
     frame = _fast(text, columns, keep)
     if frame is not None:
         return frame
-    rows, faults, total = read_lines(block, columns, comments, first_line)
+    rows, faults, total = read_lines(block, columns, comments, lines.start)
     if total:
         raise RowsError(name, faults, total, advice(columns))
     return rows.select(keep)
@@ -192,8 +192,9 @@ def read_trec_qrels(source: Source, *, comments: bool = False, keep_subtopic: bo
     """
     data = source.read_all()
     keep = ["query_id", "doc_id", "grade"] + (["iteration"] if keep_subtopic else [])
-    frame = parse(data, QRELS, keep, comments, source.name, 1)
-    if comments or frame.height != count_lines(data):
+    lines = range(1, 1 + count_lines(data))
+    frame = parse(data, QRELS, keep, comments, source.name, lines)
+    if comments or frame.height != len(lines):
         frame = read_lines(data, QRELS, comments, 1)[0].select([*keep, ROW])
     else:
         frame = (
@@ -223,25 +224,25 @@ class TrecRun:
         ------
         InputError: a binary or damaged file. RowsError (on load): wrong rows of that block.
         """
-        position = 0
         line = 1
-        for data in whole_queries(self.source.chunks(BLOCK)):
-            yield self._block(data, line, position)
-            count = count_lines(data)
-            line += count
-            position += count
+        for data in whole_queries(self.source.chunks(self.source.block)):
+            lines = range(line, line + count_lines(data))
+            yield self._block(data, lines)
+            line = lines.stop
 
-    def _block(self, data: bytes, line: int, position: int) -> Block:
+    def _block(self, data: bytes, lines: range) -> Block:
         def load() -> pl.DataFrame:
             keep = ["query_id", "doc_id", "score"] + (["rank"] if self.order == "rank" else [])
-            frame = parse(data, RUN, keep, self.comments, self.source.name, line)
+            frame = parse(data, RUN, keep, self.comments, self.source.name, lines)
             if self.order == "rank":
-                return frame.with_columns(score=-self._ranks(frame, data, line)).drop("rank")
+                return frame.with_columns(score=-self._ranks(frame, data, lines.start)).drop("rank")
             if self.order == "file":
-                return frame.with_columns(score=-(pl.int_range(pl.len()) + position).cast(pl.Float64))
+                return frame.with_columns(score=-(pl.int_range(pl.len()) + lines.start).cast(pl.Float64))
             return frame
 
-        return Block(load, lambda: read_lines(data, RUN, self.comments, line)[0][ROW].to_list(), len(data))
+        return Block(
+            load, lambda: read_lines(data, RUN, self.comments, lines.start)[0][ROW].to_list(), len(data)
+        )
 
     def _ranks(self, frame: pl.DataFrame, data: bytes, line: int) -> pl.Series:
         ranks = frame["rank"].cast(pl.Float64, strict=False)
