@@ -40,6 +40,9 @@ KINDS: dict[str, type | tuple[type, ...]] = {
 """What `leadline.toml` may say and the kind of each value; the environment has the same names in capitals."""
 
 
+TABLES = ("gate",)
+"""The tables that may stand in the file beside these; the room that owns one checks what is in it."""
+
 PATHS = ("qrels", "queries")
 WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list"}
 
@@ -101,8 +104,14 @@ def _checked(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{printable(str(path))}: is no TOML: {error}") from None
     for key, value in table.items():
+        if key in TABLES:
+            if not isinstance(value, dict):
+                raise InputError(
+                    f"{printable(str(path))}: {key} is a table: write [{key}] above its settings"
+                )
+            continue
         if key not in KINDS:
-            raise UnknownNameError("setting", key, KINDS, where=str(path))
+            raise UnknownNameError("setting", key, [*KINDS, *TABLES], where=str(path))
         if not isinstance(value, KINDS[key]) or (isinstance(value, bool) and KINDS[key] is not bool):
             wanted = KINDS[key]
             kinds = " or ".join(WORDS[kind] for kind in (wanted if isinstance(wanted, tuple) else (wanted,)))
