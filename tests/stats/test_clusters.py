@@ -114,6 +114,13 @@ def test_labels_of_any_kind_and_in_any_order():
     )
 
 
+@pytest.mark.parametrize("scale", [1e-250, 1e200])
+def test_scale_does_not_matter(scale):
+    plain, scaled = cluster_mean(X, C), cluster_mean(np.array(X) * scale, C)
+    assert scaled.interval.high / scale == pytest.approx(plain.interval.high, rel=1e-12)
+    assert (scaled.icc, scaled.n_effective) == pytest.approx((plain.icc, plain.n_effective), rel=1e-9)
+
+
 def test_effective_number():
     # Constant within clusters: icc 1; sizes 3, 2, 4, 1: Σn²/N = 30/10 = 3 = design effect; 10/3 effective.
     values = [1.0] * 3 + [2.0] * 2 + [4.0] * 4 + [0.0]

@@ -32,6 +32,13 @@ def test_weights_may_be_counts_and_in_any_order():
     )
 
 
+@pytest.mark.parametrize("scale", [1e-250, 1e200])
+def test_scale_does_not_matter(scale):
+    plain = stratified_mean(VALUES, STRATA, {"a": 1, "b": 1})
+    scaled = stratified_mean(np.array(VALUES) * scale, STRATA, {"a": 1, "b": 1})
+    assert (scaled.low / scale, scaled.high / scale) == pytest.approx((plain.low, plain.high), rel=1e-12)
+
+
 def test_one_stratum_is_students_interval():
     values = np.random.default_rng(1).normal(size=12)
     interval, plain = stratified_mean(values, ["x"] * 12, {"x": 5}, 0.9), t_interval(values, 0.9)
@@ -91,6 +98,9 @@ def test_wrong_weights_and_shapes():
         stratified_mean(VALUES, STRATA, {"a": 0, "b": 0})
     with pytest.raises(UsageError, match="6 strata for 7 values"):
         stratified_mean(VALUES, STRATA[1:], {"a": 1, "b": 1})
+    for missing in (None, math.nan):
+        with pytest.raises(UsageError, match=r"place 6 \(from 0\) is missing"):
+            stratified_mean(VALUES, [*STRATA[:-1], missing], {"a": 1, "b": 1})
     with pytest.raises(UsageError, match="not finite"):
         stratified_mean([math.nan, 0.1], ["a", "a"], {"a": 1})
     with pytest.raises(UsageError, match="level"):

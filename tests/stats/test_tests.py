@@ -241,6 +241,12 @@ def test_t_is_scipys(n):
     assert (result.statistic, result.p) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-250, 1e250])
+def test_t_has_no_unit(scale):
+    d = np.array([0.0, 0.5, 1.0, -0.25])
+    assert paired_t_test(d * scale).p == pytest.approx(paired_t_test(d).p, rel=1e-12)
+
+
 def test_degenerate_t():
     assert paired_t_test([]) == TestResult(None, None, "t", 0, 0, reason="n<1")
     assert paired_t_test([0.5]) == TestResult(None, None, "t", 1, 1, reason="n<2")

@@ -31,7 +31,7 @@ class ClusterInterval:
         Below some 10 the interval leans on few clusters.
     n_effective: n ÷ design effect: how many independent items would tell as much; NaN without items.
     icc: the intraclass correlation, −1 to 1, as estimated (`intraclass_correlation`); None where it has no estimate.
-    design_effect: from 1 up (`design_effect`); a negative icc counts as 0, a missing one as 1 unless every
+    design_effect: from 1 up, NaN without items (`design_effect`); a negative icc counts as 0, a missing one as 1 unless every
         cluster has one item: then the design effect is 1.
     """
 
@@ -107,7 +107,8 @@ def _interval(
         return Interval(mean, None, None, level, kind, row.size, NO_SPREAD_BETWEEN)
     factor: Floats | float
     factor = 1 / (1 - shares) if kind == "CR2" else shares.size / (shares.size - 1)
-    error = math.sqrt(float((sums**2 * factor).sum())) / row.size
+    largest = float(np.abs(sums).max())
+    error = largest * math.sqrt(float(((sums / largest) ** 2 * factor).sum())) / row.size
     half = t_quantile(0.5 + level / 2, df) * error
     return Interval(answer.estimate, mean - half, mean + half, level, kind, row.size)
 
@@ -145,7 +146,9 @@ def intraclass_correlation(values: npt.ArrayLike, clusters: Sequence[Any] | npt.
     groups = sizes.size
     if groups < 2 or groups == row.size:
         return None
-    off = row - row.mean()
+    # The correlation has no unit; in their own, the squares of tiny values would vanish.
+    off = row / np.abs(row).max()
+    off -= off.mean()
     means = np.bincount(codes, weights=off) / sizes
     between = float((sizes * means**2).sum()) / (groups - 1)
     within = float(((off - means[codes]) ** 2).sum()) / (row.size - groups)

@@ -40,7 +40,7 @@ def stratified_mean(
     Raises
     ------
     InputError: a stratum of the values has no weight, or a weight is negative, not finite, or all are 0.
-    UsageError: another shape, values that are not finite, not one name a value, or a level not between 0 and 1.
+    UsageError: another shape, values that are not finite, not one name a value or one missing, or a level not between 0 and 1.
 
     >>> answer = stratified_mean([0.5, 0.6, 0.4, 0.7, 0.1, 0.2, 0.3], list("aaaabbb"), {"a": 0.7, "b": 0.3})
     >>> round(answer.estimate, 3), round(answer.low, 3), round(answer.high, 3)
@@ -48,6 +48,9 @@ def stratified_mean(
     """
     row = finite_row(values)
     check_level(level)
+    for place, name in enumerate(strata):
+        if name is None or name != name:
+            raise UsageError(f"the stratum at place {place} (from 0) is missing")
     names = [str(name) for name in strata]
     if len(names) != row.size:
         raise UsageError(f"{len(names)} strata for {row.size} values: one a value is needed")
@@ -66,11 +69,12 @@ def stratified_mean(
     spread = {name: group for name, group in groups.items() if group.min() < group.max()}
     if not spread:
         return Interval(mean, None, None, level, METHOD, n, "no spread: all values of each stratum equal")
-    parts = [(mix[h] ** 2 * float(group.var(ddof=1)) / group.size, group.size) for h, group in spread.items()]
+    # In units of the largest value, and with shares of the variance: squares of tiny numbers would vanish.
+    unit = max(float(np.abs(group).max()) for group in spread.values())
+    parts = [(mix[h] ** 2 * float((g / unit).var(ddof=1)) / g.size, g.size) for h, g in spread.items()]
     variance = math.fsum(part for part, _ in parts)
-    # Shares of the variance, so that squares of tiny variances do not vanish.
     df = 1 / math.fsum((part / variance) ** 2 / (size - 1) for part, size in parts)
-    half = t_quantile(0.5 + level / 2, max(df, 1.0)) * math.sqrt(variance)
+    half = t_quantile(0.5 + level / 2, max(df, 1.0)) * math.sqrt(variance) * unit
     return Interval(mean, mean - half, mean + half, level, METHOD, n)
 
 

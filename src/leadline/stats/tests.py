@@ -85,6 +85,8 @@ def paired_t_test(differences: npt.ArrayLike) -> TestResult:
         return TestResult(None, None, "t", row.size, nonzero, reason=reason)
     from scipy.special import stdtr
 
+    # t has no unit; in their own, the squares of tiny differences would vanish and those of huge ones overflow.
+    row = row / np.abs(row).max()
     t = float(row.mean()) / (float(row.std(ddof=1)) / math.sqrt(row.size))
     return TestResult(2 * float(stdtr(row.size - 1, -abs(t))), t, "t", row.size, nonzero)
 
