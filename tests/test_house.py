@@ -17,7 +17,7 @@ FLOORS: list[set[str]] = [
     {"cli", "__main__"},
     {"report"},
     {"gating"},
-    {"comparison"},
+    {"comparison", "movement"},
     {"evaluation"},
     {"account", "inputs"},
     {"registration", "spelling"},
