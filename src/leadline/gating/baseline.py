@@ -223,7 +223,7 @@ def read_baseline(path: str | Path) -> Baseline:
         raise InputError(f"{where}: the baseline lacks {', '.join(missing)}; pin it again")
     try:
         return _from_row(row, str(path))
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
         raise InputError(f"{where}: the baseline is damaged ({error}); pin it again") from None
 
 

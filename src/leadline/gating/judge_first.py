@@ -85,6 +85,7 @@ class _Ends:
 
     @classmethod
     def of(cls, rule: Rule, differences: Floats, comparison: Comparison | None) -> "_Ends":
+        """The ends that give the comparison's own on its own differences; Student's where it has none."""
         plain = cls(rule.alpha)
         c = comparison
         if c is None or c.difference is None or c.one_sided_low is None or c.one_sided_high is None:
