@@ -10,6 +10,7 @@ import typer
 
 from leadline.cli import plan_text
 from leadline.cli.simulate import simulate
+from leadline.cli.world_text import says
 from leadline.errors import LeadlineError, UsageError
 from leadline.evaluation import evaluate
 
@@ -160,9 +161,25 @@ def test_every_option_of_a_world_reaches_it(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_clusters_are_said_to_make_intervals_too_narrow(capsys: pytest.CaptureFixture[str]) -> None:
-    out = simulated(capsys, "--skill", "A=4", "--skill", "B=4", "--queries", "50", "--clusters", "5")
-    assert "50 queries in 5 clusters (the largest: 10)" in out
-    assert "! 50 queries ask only 5 questions" in out
+    two = ("--skill", "A=4", "--skill", "B=4", "--queries", "200", "--clusters", "20", "--similarity", "0.9")
+    out = simulated(capsys, *two)
+    assert "200 queries in 20 clusters (the largest: 10)" in out
+    assert "! 200 queries ask only 20 questions" in out
+    assert max(map(len, out.splitlines())) <= 100
+    row = facts(capsys, *two)["differences"][-1]
+    assert row["cluster_interval"] == "CR2" and row["judgments"] == "complete"
+    assert row["cluster_high"] - row["cluster_low"] > 1.5 * (row["high"] - row["low"])
+    # At most one query a question is new, at least none.
+    assert 20 <= row["n_effective"] < 100
+    alone = facts(capsys, "--skill", "A=4", "--skill", "B=4", "--queries", "20")["differences"][0]
+    assert "cluster_low" not in alone
+
+
+def test_with_clusters_the_interval_by_cluster_is_read() -> None:
+    row = {"low": 0.1, "high": 0.3, "cluster_low": -0.1, "cluster_high": 0.5}
+    assert says(row) == "not clearly other"
+    assert says({"low": None, "high": None}) == "not clearly other"
+    assert says({"low": -0.3, "high": -0.1}, "neither") == "lower"
 
 
 def test_the_same_seed_gives_the_same_output(capsys: pytest.CaptureFixture[str]) -> None:

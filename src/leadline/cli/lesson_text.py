@@ -38,7 +38,7 @@ def lesson_facts(tables: LessonTables) -> dict[str, Any]:
     }
     first = scores["pooled-from-A"]
     a, b = (first.cell("nDCG@10", system).values for system in "AB")
-    differences = paired(first, "nDCG@10", "A", "B")
+    differences, _ = paired(first, "nDCG@10", "A", "B")
     queries = []
     for n in SIZES:
         low, high = resampled_ends(differences[:n].tolist())

@@ -40,7 +40,7 @@ def plan_facts(plan: Plan, measure: str, asked: int | None, step: Callable[[floa
         seed = int(np.random.SeedSequence([plan.seed, start]).generate_state(1)[0])
         world = draw_world(replace(plan, queries=ROWS_AT_ONCE, depth=depth, seed=seed))
         scores = evaluate(world.runs(), world.judgments("relevant"), name)
-        parts.append(paired(scores, name, one.name, other.name))
+        parts.append(paired(scores, name, one.name, other.name)[0])
         step((start + ROWS_AT_ONCE) / total)
     differences = np.concatenate(parts)
     # Two systems of one kind differ by luck alone: the truth is 0, whatever the simulation's mean.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leadline.cli.evaluate import listed
+from leadline.cli.chosen import listed
 from leadline.errors import UsageError, printable
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from leadline.evaluation import evaluate
 from leadline.report.wording import brackets, number
 from leadline.scores import Scores
 from leadline.spelling import parse
+from leadline.stats.clusters import cluster_mean
 from leadline.stats.intervals import t_interval
 
 KINDS: tuple[Judgments, ...] = ("pooled", "deep", "complete")
@@ -17,7 +18,8 @@ KINDS: tuple[Judgments, ...] = ("pooled", "deep", "complete")
 def world_facts(world: World, measure: str) -> dict[str, Any]:
     """What the world holds; each system by each kind of judgments; each difference from the first system.
 
-    Differences are paired, with Student's interval. `seed` stands first, as in every output.
+    Differences are paired, with Student's interval; where several queries ask one question also with the interval
+    by cluster (CR2), which then is the one to read. `seed` stands first, as in every output.
 
     Raises
     ------
@@ -49,12 +51,12 @@ def world_facts(world: World, measure: str) -> dict[str, Any]:
         "better": definition.better,
         "judged_measure": judged,
         "systems": systems,
-        "differences": _differences(scores, name, [system.name for system in world.plan.systems]),
+        "differences": _differences(scores, name, world),
     }
 
 
-def paired(scores: Scores, measure: str, baseline: str, candidate: str) -> Any:
-    """The differences candidate − baseline, one a query that has both values, shape (queries,).
+def paired(scores: Scores, measure: str, baseline: str, candidate: str) -> tuple[Any, list[str]]:
+    """The differences candidate − baseline, shape (queries that have both values,), and the ids of these queries.
 
     Raises
     ------
@@ -62,32 +64,37 @@ def paired(scores: Scores, measure: str, baseline: str, candidate: str) -> Any:
     """
     one, other = scores.cell(measure, baseline), scores.cell(measure, candidate)
     differences = other.values - one.values
-    kept = differences[differences == differences]
-    if not len(kept):
+    there = differences == differences
+    if not there.any():
         raise UsageError(f"{measure} has no value here: name another measure, such as nDCG@10")
-    return kept
+    ids = [query_id for query_id, use in zip(one.query_ids, there.tolist(), strict=True) if use]
+    return differences[there], ids
 
 
-def _differences(
-    scores: Mapping[Judgments, Scores], measure: str, names: Sequence[str]
-) -> list[dict[str, Any]]:
+def _differences(scores: Mapping[Judgments, Scores], measure: str, world: World) -> list[dict[str, Any]]:
     """Each system against the first, by each kind of judgments."""
+    names, held = [system.name for system in world.plan.systems], world.held()
+    clusters = world.queries().column("cluster") if held["clusters"] < held["queries"] else None
     rows = []
     for candidate in names[1:]:
         for kind in scores:
-            found = t_interval(paired(scores[kind], measure, names[0], candidate))
-            rows.append(
-                {
-                    "baseline": names[0],
-                    "candidate": candidate,
-                    "judgments": kind,
-                    "difference": found.estimate,
-                    "low": found.low,
-                    "high": found.high,
-                    "interval": found.method if found.low is not None else None,
-                    "n": found.n,
-                }
-            )
+            differences, ids = paired(scores[kind], measure, names[0], candidate)
+            found = t_interval(differences)
+            row = {
+                "baseline": names[0],
+                "candidate": candidate,
+                "judgments": kind,
+                "difference": found.estimate,
+                "low": found.low,
+                "high": found.high,
+                "interval": found.method if found.low is not None else None,
+                "n": found.n,
+            }
+            if clusters is not None:
+                by = cluster_mean(differences, [clusters[query_id] for query_id in ids])
+                row |= {"cluster_low": by.interval.low, "cluster_high": by.interval.high}
+                row |= {"cluster_interval": by.interval.method, "n_effective": by.n_effective}
+            rows.append(row)
     return rows
 
 
@@ -121,11 +128,14 @@ def world_text(facts: Mapping[str, Any]) -> str:
         for one in facts["systems"]
     ]
     lines += [*aligned(rows), ""]
-    rows = [["difference", "judgments", "mean", "95 % interval"]]
+    more = ["by cluster", "worth"] if questions else []
+    rows = [["difference", "judgments", "mean", "95 % interval", *more]]
     for one in facts["differences"]:
         first = f"{one['candidate']} − {one['baseline']}" if one["judgments"] == KINDS[0] else ""
-        ends = brackets(one["low"], one["high"])
-        rows.append([first, one["judgments"], signed(one["difference"]), ends])
+        cells = [first, one["judgments"], signed(one["difference"]), brackets(one["low"], one["high"])]
+        if more:
+            cells += [brackets(one["cluster_low"], one["cluster_high"]), f"{one['n_effective']:.0f} queries"]
+        rows.append(cells)
     lines += [*aligned(rows), "", *(f"! {line}" for line in _remarks(facts))]
     lines += [f"In {facts['folder']}: the runs, three sets of judgments, queries.jsonl and README.md."]
     return "\n".join(lines) + "\n"
@@ -147,8 +157,8 @@ def _remarks(facts: Mapping[str, Any]) -> list[str]:
     held = facts["world"]
     if held["clusters"] < held["queries"]:
         lines.append(
-            f"{held['queries']} queries ask only {held['clusters']} questions: these intervals count similar "
-            "queries as independent, and are too narrow"
+            f"{held['queries']} queries ask only {held['clusters']} questions: the first interval counts them as "
+            "independent and is too narrow"
         )
     return lines
 
@@ -159,10 +169,11 @@ def says(row: Mapping[str, Any], better: str = "higher") -> str:
     >>> says({"low": 0.1, "high": 0.3}), says({"low": 0.1, "high": 0.3}, "lower"), says({"low": -0.1, "high": 0.3})
     ('better', 'worse', 'not clearly other')
     """
-    if row["low"] is None or row["low"] <= 0 <= row["high"]:
+    low, high = row.get("cluster_low", row["low"]), row.get("cluster_high", row["high"])
+    if low is None or high is None or low <= 0 <= high:
         return "not clearly other"
     words = {"higher": ("better", "worse"), "lower": ("worse", "better"), "neither": ("higher", "lower")}
-    return words[better][0 if row["low"] > 0 else 1]
+    return words[better][0 if low > 0 else 1]
 
 
 def signed(value: float | None, digits: int = 4) -> str:
