@@ -12,8 +12,8 @@ from leadline.conventions import conventions
 from leadline.evaluation import evaluate
 from leadline.formats.read import read_qrels, read_run
 from leadline.gating.completions import Completer, TwoRankings, segments
-from leadline.gating.judge_first import doubt
 from leadline.gating.joint import joint_bounds
+from leadline.gating.judge_first import doubt
 from leadline.gating.policy import Rule
 from leadline.gating.rules import decide_one
 from leadline.gating.to_judge import Chances
@@ -21,7 +21,24 @@ from leadline.hits import Judged
 from leadline.spelling import parse
 from leadline.tables import Qrels, Run
 
-MEASURES = ["nDCG@5", "P@5", "R@5", "RR", "AP@5", "Success@3", "RBP(p=.8)@5", "nDCG(gain=linear)@5"]
+MEASURES = [
+    "nDCG@5",
+    "P@5",
+    "R@5",
+    "RR",
+    "AP@5",
+    "AP",
+    "Success@3",
+    "RBP(p=.8)@5",
+    "nDCG(gain=linear)@5",
+    "nDCG(gain={0:1,1:0,2:4,3:2})@5",
+    "nDCG(judged_only)@5",
+    "ERR(max_grade=3)@5",
+    "Bpref",
+    "Rprec",
+    "IPrec@1",
+    "Judged@5",
+]
 
 
 def run_of(lists, name):
@@ -248,14 +265,14 @@ def test_few_judged_documents_let_the_bounds_decide():
 
 def test_without_a_document_judged_not_relevant_the_bounds_decide():
     first, second, _ = big(4, 0.5)
-    grades = {q: {d: 1 for d in docs[:4]} for q, docs in first.items()}
+    grades = {q: dict.fromkeys(docs[:4], 1) for q, docs in first.items()}
     found = doubt(two(first, second, grades, "P@10"), Rule("P@10"), pairs=False)
     assert (found.method, found.judge_first) == ("joint bounds", True)
     assert "no document of the two top k's judged not relevant" in found.reason
     # The two differ at ranks that the measure does not read: nothing can change.
     same = {q: [*docs[:5], *reversed(docs[5:])] for q, docs in first.items()}
     found = doubt(
-        two(first, same, {q: {d: 1 for d in docs[:4]} for q, docs in first.items()}, "P@5"), Rule("P@5")
+        two(first, same, {q: dict.fromkeys(docs[:4], 1) for q, docs in first.items()}, "P@5"), Rule("P@5")
     )
     assert (found.method, found.judge_first) == ("joint bounds", False)
     assert "they agree" in found.reason
@@ -308,7 +325,7 @@ def test_a_draw_is_relevant_as_often_as_phi_says():
     # One system returns everything: the mean of uniform φ is 1/2, all judged documents are relevant but one in 101.
     first = {f"q{i}": [f"a{j}" for j in range(10)] for i in range(20)}
     second = {f"q{i}": [f"b{j}" for j in range(10)] for i in range(20)}
-    grades = {q: {**{d: 1 for d in docs[:5]}, "z": 0} for q, docs in first.items()}
+    grades = {q: {**dict.fromkeys(docs[:5], 1), "z": 0} for q, docs in first.items()}
     pair = two(first, second, grades, "P@10")
     chances = Chances.of(pair, np.ones(20, bool))
     rng = np.random.default_rng(7)
@@ -321,7 +338,7 @@ def test_a_draw_is_relevant_as_often_as_phi_says():
 
 def test_a_document_of_both_takes_the_larger_phi():
     both = {f"q{i}": [f"a{j}" for j in range(10)] for i in range(20)}
-    grades = {q: {d: 1 for d in docs[:5]} for q, docs in both.items()}
+    grades = {q: dict.fromkeys(docs[:5], 1) for q, docs in both.items()}
     pair = two(both, both, grades, "P@10")
     chances = Chances.of(pair, np.ones(20, bool))
     rng = np.random.default_rng(8)

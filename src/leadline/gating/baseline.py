@@ -263,7 +263,8 @@ def compare_judgments(old: Grades, new: Grades) -> JudgmentChange:
 def looks_to(measure: Measure) -> float:
     """How deep a measure looks; without end where it has no cutoff, or removes unjudged documents first."""
     condensed = measure.has("judged_only") and measure.value("judged_only")
-    is_rank = isinstance(measure.cutoff, int) and measure.cutoff >= 1 and measure.name != "IPrec"
+    assert measure.definition is not None
+    is_rank = measure.cutoff is not None and measure.definition.cutoff != "level"
     return float(measure.cutoff or 0) if is_rank and not condensed else float("inf")
 
 

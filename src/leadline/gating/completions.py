@@ -66,7 +66,9 @@ class TwoRankings:
         ------
         RowsError: as `leadline.ranking.rank`.
         """
-        depth = int(measure.cutoff) if measure.cutoff is not None and measure.cutoff >= 1 else DEPTH
+        assert measure.definition is not None
+        is_rank = measure.cutoff is not None and measure.definition.cutoff != "level"
+        depth = int(measure.cutoff or DEPTH) if is_rank else DEPTH
         if rules.depth is not None:
             depth = min(depth, rules.depth)
         heads = [head(run, judged, rules, depth) for run in (baseline, candidate)]
@@ -143,11 +145,23 @@ class Completer:
         judged = two.sides[0].hits.judged
         size = np.diff(judged.ideal_start)[queries]
         base = segments(judged.ideal_start[queries], size)
-        self.ideal_row = np.concatenate((np.repeat(np.arange(len(queries)), size), rows))
-        self.known = judged.ideal[base]
-        self.start = np.concatenate(([0], np.cumsum(np.bincount(self.ideal_row, minlength=len(queries)))))
+        known, row = judged.ideal[base], np.repeat(np.arange(len(queries)), size)
+        definition = two.measure.definition
+        assert definition is not None
+        mapped = two.measure.has("gain") and isinstance(two.measure.value("gain"), tuple)
+        # What is not relevant matters to none of these measures' ideals, and is most of the judgments.
+        only_gains = definition.bounds in ("ends", "count", "top", "grades")
+        self.lean = only_gains and not mapped
+        kept = known > 0 if self.lean else np.ones(len(known), bool)
+        self.known, self.known_row = known[kept], row[kept]
         self.sides = [self._laid_out(index) for index in (0, 1)]
-        self.levels: Floats = np.zeros(0)
+        self._sort_by(np.unique(self.known))
+
+    def _sort_by(self, levels: Floats) -> None:
+        """The grades that occur, and the known grades as numbers that say row and grade."""
+        self.levels = levels
+        place = len(levels) - 1 - np.searchsorted(levels, self.known)
+        self.known_key = self.known_row * len(levels) + place
 
     def _laid_out(self, index: int) -> tuple[Any, ...]:
         """One side's rows: known hits and free documents in order of (row, rank), and where each grade comes from."""
@@ -156,6 +170,10 @@ class Completer:
         size = np.diff(hits.start)[self.queries]
         at = segments(hits.start[self.queries], size)
         row = np.repeat(np.arange(len(self.queries)), size)
+        if self.lean and self.two.measure.cutoff == self.two.depth and not self._condensed():
+            # A measure that ends at the top k does not read what stands below it.
+            near = hits.rank[at] <= self.two.depth
+            at, row = at[near], row[near]
         # Hits that are "pooled, not judged" within the top k are free documents too: those give way.
         pooled = hits.grade[at] < 0
         mine = np.flatnonzero(self.two.ranks[index, self.free] > 0)
@@ -166,6 +184,9 @@ class Completer:
         ranks = np.concatenate((hits.rank[at], free_rank))
         order = np.lexsort((ranks, all_rows))
         return all_rows[order], ranks[order], hits.grade[at], mine, order
+
+    def _condensed(self) -> bool:
+        return bool(self.two.measure.has("judged_only") and self.two.measure.value("judged_only"))
 
     def values(self, grades: Floats) -> tuple[Floats, Floats]:
         """The baseline's and the candidate's value of each row, the free documents graded so; shape (rows,).
@@ -195,17 +216,19 @@ class Completer:
 
     def _judged(self, grades: Floats) -> Judged:
         """The judgments with the free documents graded; the best first, by counting rather than by sorting pairs."""
-        kept = np.concatenate((np.ones(len(self.known), bool), grades >= 0))
-        grade = np.concatenate((self.known, grades))[kept]
-        row = self.ideal_row[kept]
-        levels = np.unique(grade)
+        kept = grades > 0 if self.lean else grades >= 0
+        row, grade = self.rows[kept], grades[kept]
+        place = np.minimum(np.searchsorted(self.levels, grade), max(len(self.levels) - 1, 0))
+        if len(grade) and (not len(self.levels) or (self.levels[place] != grade).any()):
+            self._sort_by(np.union1d(self.levels, grade))
+            place = np.searchsorted(self.levels, grade)
+        count = len(self.levels)
         # One number says row and grade, so that one plain sort puts both in order.
-        key = row * len(levels) + (len(levels) - 1 - np.searchsorted(levels, grade))
+        key = np.concatenate((self.known_key, row * count + (count - 1 - place)))
         key.sort()
-        ideal = levels[len(levels) - 1 - key % len(levels)] if len(levels) else grade
-        start = self.start
-        if not kept.all():
-            start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(self.queries)))))
+        own, back = np.divmod(key, max(count, 1))
+        ideal = self.levels[count - 1 - back] if count else np.zeros(0)
+        start = np.searchsorted(own, np.arange(len(self.queries) + 1))
         nothing: Any = None
         names = [""] * len(self.queries)
         top = self.two.sides[0].hits.judged.max_grade

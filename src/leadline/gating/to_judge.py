@@ -56,7 +56,8 @@ class Chances:
     def draw(self, free: Ints, rng: "np.random.Generator") -> Floats:
         """A grade of each of some unjudged documents, φ of each system drawn anew; shape of `free`."""
         phi = rng.random(2)
-        chance = np.where(self.sides[:, free], phi[:, None], 0.0).max(axis=0)
+        own = self.sides[:, free] * phi[:, None]
+        chance = np.maximum(own[0], own[1])
         is_like_judged = rng.random(len(free)) < chance
         place = rng.random(len(free))
         out = np.zeros(len(free))
