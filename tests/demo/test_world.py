@@ -216,6 +216,7 @@ def test_without_clusters_no_two_queries_are_similar() -> None:
         ({"systems": (System("A", 1.0), System("B", float("nan")))}, "skill of B"),
         ({"pooled_from": ("Z",)}, "'Z' is none of A, B, C"),
         ({"queries": 0}, "queries: 0 is not between"),
+        ({"queries": 10_001}, "queries: 10001 is not between 1 and 10000"),
         ({"clusters": 301}, "clusters: 301 is not between 1 and 300"),
         ({"clusters": 0}, "clusters: 0 is not between"),
         ({"grades": ()}, "grades: none"),

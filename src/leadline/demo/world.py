@@ -19,6 +19,9 @@ Judgments = Literal["pooled", "deep", "complete", "relevant"]
 OTHERS = 200
 """How many documents of each query are not relevant."""
 
+MOST_QUERIES = 10_000
+"""The largest world: two million judgments, 200 MB of files."""
+
 ROWS_AT_ONCE = 4096
 """How many queries are ranked at a time; what is drawn does not depend on it."""
 
@@ -104,7 +107,7 @@ class Plan:
 def _check_numbers(plan: Plan) -> None:
     """Refuse numbers outside their range, one clear sentence each."""
     whole = {
-        "queries": (plan.queries, 1, 1_000_000),
+        "queries": (plan.queries, 1, MOST_QUERIES),
         "relevant": (plan.relevant, 1, 100),
         "hidden": (plan.hidden, 0, 100),
         "hidden grade": (plan.hidden_grade, 1, 10),
