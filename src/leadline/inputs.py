@@ -90,7 +90,7 @@ class _Door:
             return (
                 thing if isinstance(thing, Run) else run_of(thing, name=name or "run", order=self.rules.order)
             )
-        name, path = _name_and_path(name, str(thing))
+        name, path = name_and_path(name, str(thing))
         called = name or ("run" if path == "-" else name_of(path))
         self.paths.append((called, path))
         if not with_references:
@@ -168,7 +168,8 @@ def _is_run(value: Any) -> bool:
     return isinstance(value, (str, Path, Run)) or hasattr(value, "__arrow_c_stream__")
 
 
-def _name_and_path(name: str | None, given: str) -> tuple[str | None, str]:
+def name_and_path(name: str | None, given: str) -> tuple[str | None, str]:
+    """A system's name and path from `NAME=PATH`; the whole is a path where a file of that name exists."""
     match = NAMED.fullmatch(given)
     if name is None and match and not Path(given).exists():
         return match["name"], match["path"]

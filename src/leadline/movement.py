@@ -82,7 +82,9 @@ def _documents(frame: pl.DataFrame, query: int) -> list[Document]:
 
 def _only(mine: Sequence[Document], others: Sequence[Document]) -> tuple[Document, ...]:
     known = {one.doc_id for one in others}
-    return tuple(one for one in mine if one.doc_id not in known)
+    new = [one for one in mine if one.doc_id not in known]
+    # The relevant ones first, then the unjudged, then the others; each by rank.
+    return tuple(sorted(new, key=lambda one: (-(0.5 if one.grade is None else one.grade), one.rank)))
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,8 @@ class Overlap:
 
     def least_alike(self, most: int = 10) -> list[tuple[str, float, float]]:
         """The queries whose rankings changed most: query id, overlap, rank-biased overlap."""
-        order = np.argsort(self.rbo, kind="stable")[:most]
-        return [(self.query_ids[i], float(self.overlap[i]), float(self.rbo[i])) for i in order.tolist()]
+        rows = zip(self.query_ids, self.overlap.tolist(), self.rbo.tolist(), strict=True)
+        return sorted(rows, key=lambda row: row[2])[:most]
 
 
 def overlap(first: RunSource, second: RunSource, rules: Conventions, k: int = 10, p: float = 0.9) -> Overlap:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from leadline.cli import options
-from leadline.config import KINDS, Settings
+from leadline.cli.chosen import listed, prepared, settled
 from leadline.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from leadline.tables import RunSource
 
 FORMATS = ("table", "json", "csv", "md", "latex", "trec_eval")
-AVERAGES = ("judged", "intersection")
 LIKE_QRELS = re.compile(r"qrels?|judge?ments?")
 
 
@@ -57,48 +56,36 @@ def evaluate(
 
     Example: leadline evaluate bm25.run dense.run --qrels qrels.txt -m nDCG@10,R@5
     """
-    given = dict(locals())
-    settings = Settings.nearest()
-    chosen = {name: settings.value(name, given.get(name)) for name in KINDS}
+    chosen = settled(dict(locals()))
     form = chosen["format"] or "table"
     if form not in FORMATS:
         raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
     load_plugins(chosen["plugin"])
-    _check_arguments(runs, chosen["qrels"], write or [])
-    with _progress(quiet) as watch:
-        scores = _evaluated(runs, chosen, complete, form == "json" or bool(write), watch)
+    check_arguments("evaluate", runs, chosen["qrels"], write or [])
+    with progress(quiet) as watch:
+        scores = _evaluated(runs, chosen, form == "json" or bool(write), watch)
     _show(scores, form, per_query, write or [], quiet)
 
 
 def _evaluated(
     runs: list[str],
     chosen: dict[str, Any],
-    complete: bool | None,
     hashed: bool,
     watch: "Callable[[RunSource], RunSource] | None",
 ) -> "Scores":
     """The scores under the settings chosen; what was left out everywhere keeps the library's default."""
-    from leadline.evaluation import evaluate as evaluate_runs
+    import numpy as np
 
-    if chosen["judgments"] not in (None, "complete", "partial"):
-        raise UsageError(f"judgments = {chosen['judgments']!r} is not one of complete, partial")
-    average, file = _queries(listed(chosen["queries"]))
-    same = ("by", "k", "profile", "bounds", "interval", "seed", "conflicts", "max_grade")
-    formats = ("input_format", "qrels_format")
-    switches = ("ties", "order", "undefined", "depth", "duplicates", "ignore_self", "comments")
-    named = {name: chosen[name] for name in (*same, *formats, *switches) if chosen[name] is not None}
-    return evaluate_runs(
-        list(runs),
-        chosen["qrels"],
-        chosen["measures"],
-        queries=file,
-        average=average,
-        grade_map=_grade_map(chosen["grade_map"]),
-        complete=(chosen["judgments"] == "complete" or None) if complete is None else complete,
-        hash_inputs=hashed,
-        watch=watch,
-        **named,
-    )
+    from leadline.evaluation import score
+
+    interval = chosen["interval"] or "auto"
+    if interval not in ("auto", "bootstrap"):
+        raise UsageError(f"--interval {interval!r} is not one of auto, bootstrap")
+    seed = chosen["seed"] or 0
+    rng = np.random.default_rng(seed) if interval == "bootstrap" else None
+    given, asked, rules = prepared(runs, chosen, watch)
+    by, bounds = chosen["by"], bool(chosen["bounds"])
+    return score(given, asked, rules, by=by, with_bounds=bounds, rng=rng, seed=seed, hash_inputs=hashed)
 
 
 def _show(scores: "Scores", form: str, per_query: bool, write: list[str], quiet: bool) -> None:
@@ -135,32 +122,7 @@ def _show(scores: "Scores", form: str, per_query: bool, write: list[str], quiet:
             typer.echo(f"! {line}", err=True)
 
 
-def listed(value: Any) -> list[str]:
-    """The parts of an option that takes commas or repetition."""
-    given = [] if value is None else [value] if isinstance(value, str) else list(value)
-    return [part.strip() for text in given for part in text.split(",") if part.strip()]
-
-
-def _queries(given: list[str]) -> tuple[str | None, str | None]:
-    """Which queries count, and the file of queries, from the values of --queries."""
-    averages = [word for word in given if word in AVERAGES]
-    files = [word for word in given if word not in AVERAGES]
-    if len(averages) > 1 or len(files) > 1:
-        raise UsageError("--queries takes one file and one of judged, intersection")
-    return (averages[0] if averages else None), (files[0] if files else None)
-
-
-def _grade_map(text: str | None) -> dict[float, float] | None:
-    if text is None:
-        return None
-    try:
-        pairs = [part.split("=") for part in text.split(",") if part.strip()]
-        return {float(old): float(new) for old, new in pairs}
-    except ValueError:
-        raise UsageError(f"--grade-map {text!r} has not the form 1=4,2=3") from None
-
-
-def _check_arguments(runs: list[str], qrels: str | None, write: list[str]) -> None:
+def check_arguments(command: str, runs: list[str], qrels: str | None, write: list[str]) -> None:
     """Refuse before any work what cannot end well; answer forgotten arguments with the line that was meant."""
     from leadline.report.files import kind_of
 
@@ -171,7 +133,7 @@ def _check_arguments(runs: list[str], qrels: str | None, write: list[str]) -> No
     looks = [path for path in runs if LIKE_QRELS.search(Path(path).name.lower())]
     if qrels is None and len(runs) > 1 and looks:
         others = [path for path in runs if path not in looks]
-        line = shlex.join(["leadline", "evaluate", *others, "--qrels", looks[0]])
+        line = shlex.join(["leadline", command, *others, "--qrels", looks[0]])
         raise UsageError(f"{looks[0]} looks like judgments; did you mean: {line}")
 
 
@@ -198,7 +160,7 @@ def load_plugins(value: Any) -> None:
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator["Callable[[RunSource], RunSource] | None"]:
+def progress(quiet: bool) -> Iterator["Callable[[RunSource], RunSource] | None"]:
     """A bar on standard error while runs are read; none where it is no terminal."""
     if quiet or not sys.stderr.isatty():
         yield None

@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from leadline.cli.compare import compare, power
 from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
 from leadline.cli.measures import measures
+from leadline.cli.simulate import simulate
 from leadline.errors import LeadlineError
 from leadline.machine import spare_addresses
 
@@ -29,6 +31,9 @@ app = typer.Typer(
 app.command(rich_help_panel="Start")(demo)
 app.command(rich_help_panel="Measure")(evaluate)
 app.command(rich_help_panel="Measure")(measures)
+app.command(rich_help_panel="Decide")(compare)
+app.command(rich_help_panel="Decide")(power)
+app.command(rich_help_panel="Decide")(simulate)
 
 
 def _version(asked: bool) -> None:

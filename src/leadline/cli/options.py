@@ -96,3 +96,23 @@ Plugin = Annotated[
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress bar, and no warnings on standard error.")
 ]
+Margin = Annotated[
+    float, typer.Option(min=0, help="How much worse would still do, in the measure's own units.")
+]
+Alpha = Annotated[float, typer.Option(help="1 − alpha is the level of the intervals.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Queries of one value are alike (one user, one document): CR2."),
+]
+Weight = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="With --by: each slice's weight in the traffic mix.")
+]
+Correction = Annotated[str, typer.Option(help="For several candidates: holm, bonferroni, tukey or none.")]
+Compared = Annotated[
+    list[str], typer.Argument(metavar="BASELINE CANDIDATE", help="Run files, the baseline first.")
+]
+IntervalOf = Annotated[
+    str,
+    typer.Option("--interval", help="auto, t, bootstrap, bca, studentised, tango or bonett-price."),
+]
+Difference = Annotated[float, typer.Option(help="The difference worth having, in the measure's own units.")]

@@ -35,6 +35,11 @@ def json_text(scores: Scores, command: str, per_query: bool = False) -> str:
     }
     if per_query:
         document["per_query"] = list(value_rows(scores))
+    return document_text(document)
+
+
+def document_text(document: Mapping[str, Any]) -> str:
+    """One JSON object, a key after the other, what cannot be said in JSON as null."""
     parts = [f'  "{key}": {_indented(strict(value))}' for key, value in document.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 

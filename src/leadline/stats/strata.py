@@ -48,14 +48,13 @@ def stratified_mean(
     """
     row = finite_row(values)
     check_level(level)
-    for place, name in enumerate(strata):
-        if name is None or name != name:
-            raise UsageError(f"the stratum at place {place} (from 0) is missing")
-    names = [str(name) for name in strata]
-    if len(names) != row.size:
-        raise UsageError(f"{len(names)} strata for {row.size} values: one a value is needed")
-    mix = _mix(weights, set(names))
-    labels = np.array(names, dtype=object)
+    missing = [place for place, name in enumerate(strata) if name is None or name != name]
+    if missing:
+        raise UsageError(f"the stratum at place {missing[0]} (from 0) is missing")
+    labels = np.array([str(name) for name in strata], dtype=object)
+    if len(labels) != row.size:
+        raise UsageError(f"{len(labels)} strata for {row.size} values: one a value is needed")
+    mix = _mix(weights, set(labels.tolist()))
     groups = {name: row[labels == name] for name in mix}
     n = sum(group.size for group in groups.values())
     empty = [name for name, group in groups.items() if group.size == 0]

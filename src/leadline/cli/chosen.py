@@ -1,0 +1,97 @@
+"""From what was typed and set to the tables, measures and switches that commands work on."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from leadline.config import KINDS, Settings
+from leadline.errors import UsageError
+
+if TYPE_CHECKING:
+    from leadline.conventions import Conventions
+    from leadline.inputs import Inputs
+    from leadline.measure import Measure
+    from leadline.tables import RunSource
+
+AVERAGES = ("judged", "intersection")
+SWITCHES = ("ties", "order", "undefined", "depth", "duplicates", "ignore_self", "comments")
+
+
+def settled(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Every setting: the option given, else the environment, else `leadline.toml`, else None."""
+    settings = Settings.nearest()
+    chosen = {name: settings.value(name, given.get(name)) for name in KINDS}
+    if given.get("complete") is not None:
+        chosen["complete"] = given["complete"]
+    elif chosen["judgments"] not in (None, "complete", "partial"):
+        raise UsageError(f"judgments = {chosen['judgments']!r} is not one of complete, partial")
+    else:
+        chosen["complete"] = chosen["judgments"] == "complete" or None
+    return chosen
+
+
+def listed(value: Any) -> list[str]:
+    """The parts of an option that takes commas or repetition."""
+    given = [] if value is None else [value] if isinstance(value, str) else list(value)
+    return [part.strip() for text in given for part in text.split(",") if part.strip()]
+
+
+def which_queries(value: Any) -> tuple[str | None, str | None]:
+    """Which queries count, and the file of queries, from the values of --queries.
+
+    Raises
+    ------
+    UsageError: two of a kind.
+    """
+    given = listed(value)
+    averages = [word for word in given if word in AVERAGES]
+    files = [word for word in given if word not in AVERAGES]
+    if len(averages) > 1 or len(files) > 1:
+        raise UsageError("--queries takes one file and one of judged, intersection")
+    return (averages[0] if averages else None), (files[0] if files else None)
+
+
+def grade_map(text: str | None) -> dict[float, float] | None:
+    """The map of grades from `1=4,2=3`.
+
+    Raises
+    ------
+    UsageError: the text has another form.
+
+    >>> grade_map("1=4,2=3")
+    {1.0: 4.0, 2.0: 3.0}
+    """
+    if text is None:
+        return None
+    try:
+        pairs = [part.split("=") for part in text.split(",") if part.strip()]
+        return {float(old): float(new) for old, new in pairs}
+    except ValueError:
+        raise UsageError(f"--grade-map {text!r} has not the form 1=4,2=3") from None
+
+
+def prepared(
+    runs: list[str], chosen: Mapping[str, Any], watch: "Callable[[RunSource], RunSource] | None" = None
+) -> "tuple[Inputs, dict[str, Measure], Conventions]":
+    """The tables, the measures by the text asked, and the switches."""
+    from leadline.conventions import conventions
+    from leadline.evaluation import default_measures
+    from leadline.inputs import gather
+    from leadline.spelling import parse_all
+
+    average, file = which_queries(chosen["queries"])
+    switches = {name: chosen[name] for name in SWITCHES}
+    rules = conventions(
+        chosen["profile"] or "leadline-1", queries=average, complete=chosen["complete"], **switches
+    )
+    asked = parse_all(chosen["measures"] or default_measures(chosen["k"]), rules)
+    grading = {
+        "conflicts": chosen["conflicts"] or "error",
+        "grade_map": grade_map(chosen["grade_map"]),
+        "max_grade": chosen["max_grade"],
+    }
+    formats = {"input_format": chosen["input_format"], "qrels_format": chosen["qrels_format"]}
+    given = gather(list(runs), chosen["qrels"], file, rules, grading=grading, **formats)
+    if watch is not None:
+        given = replace(given, runs=tuple(watch(one) for one in given.runs))
+    return given, asked, rules

@@ -1,0 +1,170 @@
+"""The commands `compare` and `power`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from leadline.cli.main import run
+
+N = 40
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two runs over forty queries, of which the new one is better on half; all returned documents are judged."""
+    monkeypatch.chdir(tmp_path)
+    qrels, old, new = [], [], []
+    for i in range(N):
+        qrels += [f"q{i:02d} 0 a 1", f"q{i:02d} 0 b 0", f"q{i:02d} 0 c 0"]
+        for lines, order in ((old, "bac" if i % 2 else "abc"), (new, "abc")):
+            lines += [f"q{i:02d} Q0 {doc} {rank} {9 - rank} x" for rank, doc in enumerate(order, 1)]
+    (tmp_path / "qrels.txt").write_text("\n".join(qrels) + "\n")
+    (tmp_path / "old.run").write_text("\n".join(old) + "\n")
+    (tmp_path / "new.run").write_text("\n".join(new) + "\n")
+    rows = [json.dumps({"query_id": f"q{i:02d}", "text": f"question {i}", "type": "odd" if i % 2 else "even",
+                        "user": str(i // 4), "share": 0.25 if i % 2 else 0.75}) for i in range(N)]  # fmt: skip
+    (tmp_path / "queries.jsonl").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        run(list(arguments))
+    printed = capsys.readouterr()
+    return int(ended.value.code or 0), printed.out, printed.err
+
+
+def compared(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    return leadline(capsys, "compare", "old.run", "new.run", "--qrels", "qrels.txt", *arguments)
+
+
+def test_json_has_the_documented_shape(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = compared(capsys, "-m", "RR,P@1", "--format", "json")
+    page = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+    assert code == 0
+    row = page["comparisons"][0]
+    # Twenty queries go from 1/2 to 1.
+    assert row["difference"] == pytest.approx(0.25)
+    wanted = {"measure", "baseline", "candidate", "mean_baseline", "mean_candidate", "difference", "low", "high",
+              "interval", "bootstrap_low", "bootstrap_high", "p", "test", "n", "n_nonzero", "wins", "ties", "losses"}  # fmt: skip
+    assert wanted <= set(row)
+    assert set(page["verdict"]) == {"outcome", "effect", "sentence", "reasons", "next"}
+    assert (page["verdict"]["outcome"], page["verdict"]["effect"]) == ("pass", "better")
+    assert page["judged"]["old"]["10"] == 1.0
+    assert page["seed"] == 0
+
+
+def test_the_same_call_gives_the_same_bytes(capsys: pytest.CaptureFixture[str]) -> None:
+    first = compared(capsys, "--format", "json")[1]
+    assert compared(capsys, "--format", "json")[1] == first
+
+
+def test_table_fits_and_says_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = compared(capsys, "-m", "nDCG@10,R@1,AP")
+    assert code == 0
+    assert "verdict: pass (better)" in out
+    assert "new against old" in out
+    assert max(len(line) for line in out.splitlines() if "next:" not in line) <= 100
+
+
+def test_slices_clusters_and_weights(capsys: pytest.CaptureFixture[str]) -> None:
+    table = ("--queries", "queries.jsonl")
+    _, out, _ = compared(capsys, "-m", "RR", *table, "--by", "type", "--format", "json")
+    rows = {row.get("group"): row for row in json.loads(out)["comparisons"]}
+    assert rows["odd"]["difference"] == pytest.approx(0.5)
+    assert rows["even"]["difference"] == 0.0
+    _, out, _ = compared(capsys, "-m", "RR", *table, "--by", "type", "--weight", "share", "--format", "json")
+    # .25 · .5 + .75 · 0
+    assert json.loads(out)["comparisons"][0]["difference"] == pytest.approx(0.125)
+    _, out, _ = compared(capsys, "-m", "RR", *table, "--cluster", "user", "--format", "json")
+    assert json.loads(out)["comparisons"][0]["clusters"] == 10
+
+
+@pytest.mark.parametrize("ending", [".json", ".md", ".txt", ".jsonl"])
+def test_written_files(capsys: pytest.CaptureFixture[str], folder: Path, ending: str) -> None:
+    assert compared(capsys, "--write", f"out{ending}")[0] == 0
+    assert (folder / f"out{ending}").exists()
+
+
+def test_three_systems_show_all_pairs(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "third.run").write_text((folder / "old.run").read_text())
+    call = ("compare", "old.run", "new.run", "third.run", "--qrels", "qrels.txt", "-m", "RR")
+    _, out, _ = leadline(capsys, *call)
+    assert "all pairs on RR" in out
+    _, out, _ = leadline(capsys, *call, "--format", "json")
+    page = json.loads(out)
+    assert page["pairs"]["systems"] == ["old", "new", "third"]
+    assert page["comparisons"][0]["correction"] == "holm"
+
+
+def test_unjudged_documents_ask_for_judging(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    lines = [f"q{i:02d} Q0 z{n} {n} {9 - n} x" for i in range(N) for n in range(1, 4)]
+    (folder / "new.run").write_text("\n".join(lines) + "\n")
+    code, out, _ = compared(capsys, "-m", "nDCG@3", "--write", "to-judge.jsonl")
+    assert code == 0
+    assert "verdict: judge-first" in out
+    pairs = [json.loads(line) for line in (folder / "to-judge.jsonl").read_text().splitlines()]
+    assert len(pairs) == 3 * N
+    assert {"query_id", "doc_id", "systems", "ranks"} <= set(pairs[0]) | {"systems"}
+    # Declared complete, the unlisted are not relevant, and the verdict falls.
+    assert "verdict: fail (worse)" in compared(capsys, "-m", "nDCG@3", "--complete")[1]
+
+
+def test_without_judgments(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = leadline(capsys, "compare", "old.run", "new.run")
+    assert code == 0
+    assert "no judgments" in out
+    assert "overlap of the top 10: 1.0000" in out
+
+
+def test_measures_that_disagree_are_pointed_out(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    # The new run always has one document more, relevant half the time: recall up, precision of the set down.
+    qrels = [
+        f"q{i:02d} 0 {doc} {grade}"
+        for i in range(N)
+        for doc, grade in (("a", 1), ("d", i % 4 == 0), ("e", 0))
+    ]
+    (folder / "qrels.txt").write_text(
+        "\n".join(line.replace("True", "1").replace("False", "0") for line in qrels) + "\n"
+    )
+    (folder / "old.run").write_text("".join(f"q{i:02d} Q0 a 1 9 x\n" for i in range(N)))
+    (folder / "new.run").write_text(
+        "".join(f"q{i:02d} Q0 a 1 9 x\nq{i:02d} Q0 d 2 8 x\nq{i:02d} Q0 e 3 7 x\n" for i in range(N))
+    )
+    _, out, _ = compared(capsys, "-m", "SetR,SetP")
+    assert "measures disagree on new: better by SetR; worse by SetP" in out
+
+
+def test_power(capsys: pytest.CaptureFixture[str]) -> None:
+    call = ("power", "old.run", "new.run", "--qrels", "qrels.txt", "-m", "RR", "--difference", "0.1")
+    code, out, _ = leadline(capsys, *call)
+    assert code == 0
+    assert "queries until the interval excludes zero at 0.1" in out
+    _, out, _ = leadline(capsys, *call, "--format", "json")
+    row = json.loads(out)["measures"][0]
+    assert row["n"] == N
+    assert 0 < row["power"] < 1
+    assert row["low"] <= row["queries_until_excluded"] <= row["high"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("compare", "old.run", "--qrels", "qrels.txt"), "needs a baseline and a candidate"),
+        (("compare", "old.run", "new.run", "--qrels", "qrels.txt", "--by", "type"), "--queries FILE"),
+        (
+            ("compare", "old.run", "new.run", "--qrels", "qrels.txt", "--interval", "wald"),
+            "is not one of auto",
+        ),
+        (
+            ("compare", "old.run", "new.run", "--qrels", "qrels.txt", "--write", "x.pdf"),
+            "the ending names no kind",
+        ),
+        (("power", "old.run", "new.run", "--qrels", "qrels.txt", "--difference", "0"), "is not above 0"),
+    ],
+)
+def test_wrong_calls(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str) -> None:
+    code, _, err = leadline(capsys, *arguments)
+    assert code == 2
+    assert said in err
