@@ -310,10 +310,11 @@ def test_chances_by_rank_band():
     grades = {"q": {"d0": 1, "d1": 0, "d2": 2, "d3": 0, "d4": 0}}
     pair = two({"q": docs}, {"q": [*docs[:5], *reversed(docs[5:])]}, grades, "nDCG@10")
     chances = Chances.of(pair, np.array([True]))
-    assert sorted(chances.pools[0].tolist()) == [0, 0, 1, 1, 2, 2]
-    assert chances.pools[1].tolist() == [0, 0, 0, 0]
+    # A document that is drawn as relevant gets a relevant grade.
+    assert sorted(chances.pools[0].tolist()) == [1, 1, 2, 2]
+    assert chances.pools[1].tolist() == []
     # An empty band takes what is known of all: ten rows, four of them relevant.
-    assert len(chances.pools[2]) == 10
+    assert len(chances.pools[2]) == 4
     # (4 + 1)/(6 + 2), (0 + 1)/(4 + 2), (4 + 1)/(10 + 2).
     np.testing.assert_allclose(chances.likely, [5 / 8, 1 / 6, 5 / 12])
     assert chances.grade.tolist() == [1, 1, 1]

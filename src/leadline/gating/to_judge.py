@@ -21,7 +21,8 @@ class Chances:
 
     Attributes
     ----------
-    pools: the grades of the two systems' judged documents of each band; an empty band takes all bands' grades.
+    pools: the relevant grades of the two systems' judged documents of each band; a band without judged documents
+        takes all bands'.
     likely: of each band, the share of them that is relevant, (relevant + 1)/(judged + 2) (Laplace's rule).
     grade: of each band, the most frequent relevant grade. side: shape (2, documents), which system returns each.
     band: of each unjudged document, by its better rank.
@@ -46,7 +47,7 @@ class Chances:
             pool = pool if len(pool) else grades
             found = pool[pool >= rel]
             values, counts = np.unique(found, return_counts=True)
-            pools.append(pool)
+            pools.append(found)
             likely.append((len(found) + 1) / (len(pool) + 2))
             typical.append(float(values[counts.argmax()]) if len(values) else max(rel, 1.0))
         best = np.where(two.ranks > 0, two.ranks, np.iinfo(np.int64).max).min(axis=0)
@@ -58,11 +59,11 @@ class Chances:
         phi = rng.random(2)
         own = self.sides[:, free] * phi[:, None]
         chance = np.maximum(own[0], own[1])
-        is_like_judged = rng.random(len(free)) < chance
+        is_relevant = rng.random(len(free)) < chance
         place = rng.random(len(free))
         out = np.zeros(len(free))
         for band, pool in enumerate(self.pools):
-            at = np.flatnonzero((self.band[free] == band) & is_like_judged)
+            at = np.flatnonzero((self.band[free] == band) & is_relevant)
             if len(pool):
                 out[at] = pool[(place[at] * len(pool)).astype(np.int64)]
             else:
