@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from leadline.errors import UsageError
+from leadline.stats import multiple
 from leadline.stats.multiple import benjamini_hochberg, bonferroni, holm, tukey_hsd
 from leadline.stats.tests import sign_flip_test
 
@@ -130,6 +131,22 @@ def test_ties_between_ranges_count():
     # Two systems on tenths; .3 − .2 and .4 − .3 are meant to be one number. All assignments of one difference
     # each: n = 3 equal differences: 2 of 8.
     assert tukey_hsd([[0.2, 0.3], [0.3, 0.4], [0.6, 0.7]], rng())[0, 1] == 0.25
+
+
+def test_every_permutation_can_be_drawn():
+    # Digits of base 10 keep the queries apart: 6³ permutations have 6³ different sums; 10,000 draws miss one of
+    # them with probability 216·(215/216)^10,000 = 1e-18.
+    values = np.array([[0.0, 1.0, 2.0], [0.0, 10.0, 20.0], [0.0, 100.0, 200.0]])
+    drawn = multiple._drawn_sums(values, rng(), 10_000)
+    assert len({tuple(row) for row in drawn.tolist()}) == 216
+
+
+def test_a_high_level_hides_no_difference():
+    # Differences of 2^−24 and its multiples on a level of a million, both exact: 1.5e7 levels add up to a tolerance
+    # for ties that would take every one of them for a tie.
+    steps = rng(11).integers(-8, 9, (10, 2))
+    p = tukey_hsd(1e6 + steps * 2.0**-24, rng())
+    assert p[0, 1] == sign_flip_test(steps[:, 1] - steps[:, 0], rng()).p < 1
 
 
 def test_levels_of_a_query_do_not_matter():

@@ -240,8 +240,6 @@ def tango_interval(wins: int, losses: int, n: int, level: float = LEVEL) -> Inte
 
 def _tango_upper(wins: int, losses: int, n: int, z: float) -> float:
     """The difference at which Tango's score, which falls as the difference grows, is −z: by bisection."""
-    if wins == n:
-        return 1.0
     low, high = (wins - losses) / n, 1.0
     while True:
         middle = (low + high) / 2

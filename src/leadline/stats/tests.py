@@ -27,6 +27,9 @@ themselves, and assignments that tie with the observed one are missed (p too sma
 SIGNS_AT_ONCE = 8
 """Signs are drawn a byte at a time, and each byte looks up the sum of its eight signed differences."""
 
+VALUES_AT_ONCE = 1 << 11
+"""For how many differences the tables of sums are held at a time: half a megabyte of them."""
+
 
 @dataclass(frozen=True)
 class TestResult:
@@ -143,9 +146,9 @@ def sign_flip_test(
 
 
 def _signed_sums(values: Floats) -> Floats:
-    """The sums of the values under all 2^n assignments of signs, shape (2^n,)."""
-    sums = np.zeros(1)
-    for value in values.tolist():
+    """The sums of the values, shape (n, …), under all 2^n assignments of signs, shape (2^n, …)."""
+    sums = np.zeros((1, *values.shape[1:]))
+    for value in values:
         sums = np.concatenate([sums - value, sums + value])
     return sums
 
@@ -153,11 +156,12 @@ def _signed_sums(values: Floats) -> Floats:
 def _drawn_sums(values: Floats, rng: np.random.Generator, draws: int) -> Floats:
     """The sums of the values under random signs, shape (draws,), always added in the same order."""
     sums = np.zeros(draws)
-    for start in range(0, values.size, SIGNS_AT_ONCE):
-        # The last group may be shorter: its table then has fewer than 256 entries, the spare bits are cut off.
-        table = _signed_sums(values[start : start + SIGNS_AT_ONCE])
-        drawn = np.frombuffer(rng.bytes(draws), dtype=np.uint8)
-        sums += table[drawn & np.uint8(table.size - 1)]
+    for start in range(0, values.size, VALUES_AT_ONCE):
+        part = values[start : start + VALUES_AT_ONCE]
+        # Zeros fill the last group: a sign more or less on them changes no sum.
+        groups = np.append(part, np.zeros(-part.size % SIGNS_AT_ONCE)).reshape(-1, SIGNS_AT_ONCE)
+        for table in np.ascontiguousarray(_signed_sums(groups.T).T):
+            sums += table.take(np.frombuffer(rng.bytes(draws), dtype=np.uint8))
     return sums
 
 
