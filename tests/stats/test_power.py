@@ -167,6 +167,18 @@ def test_counting_draws_is_drawing():
     assert counted == pytest.approx(drawn, abs=4 * math.sqrt(2 * 0.25 / power.SAMPLES) + 0.01)
 
 
+def test_counting_draws_is_drawing_far_from_zero():
+    # Five values of mean .8 and sd .79, sets of 15: the spread is about each set's own mean, not about zero.
+    # By hand of another kind: 40,000 sets drawn one by one, ±.006; counted: 4,000 sets, ±.008 each.
+    values = np.array([-0.2, 0.3, 0.8, 1.3, 1.8])
+    drawn = values[np.random.default_rng(1).integers(0, 5, (40_000, 15))]
+    t = drawn.mean(axis=1) / drawn.std(axis=1, ddof=1) * math.sqrt(15)
+    expected = np.mean(np.abs(t) > stats.t.ppf(0.995, 14))
+    assert 0.5 < expected < 0.95
+    counted = power._share_excluding(values, 15, np.random.default_rng(2), 0.99)
+    assert counted == pytest.approx(expected, abs=0.032)
+
+
 def test_a_set_without_spread_excludes_nothing():
     # Nine of ten differences alike: half of the sets of 7 hold nothing else (.9^7 = .478).
     values = np.array([0.1] * 9 + [0.5])
@@ -182,6 +194,13 @@ def test_the_range_is_of_the_spread():
     assert few.high / few.low > 1.5 * many.high / many.low
     # For normal values the variance of 1000 is known to ±1.96·√(2/1000) = ±8.8 %.
     assert many.high / many.n == pytest.approx(math.exp(0.088), abs=0.03)
+
+
+def test_the_range_of_the_variance_by_hand():
+    # −2 to 2: Σ⁴ = 34, Σ² = 10, kurtosis 5·34/10² = 1.7; c = 5/(5 − 1.95996) = 1.64473;
+    # se = c·√((1.7 − 2/5)/4) = .93764; c·exp(∓1.95996·.93764) = .26180 and 10.3325.
+    ends = power._variance_range(np.array([-2.0, -1.0, 0.0, 1.0, 2.0]), 0.95)
+    assert ends == pytest.approx((0.26180, 10.3325), rel=1e-4)
 
 
 # How often Bonett's interval holds the true variance, 5,000 sets of 100. The region for .95 is .938 to .962;
@@ -209,6 +228,8 @@ def test_until_has_reasons():
     assert few.n is not None and few.low is None and few.reason.startswith("n<5")
     tiny = queries_until_excluded([0.0, 0.1, -0.1, 0.3, 0.2], 1e-6, rng)
     assert (tiny.n, tiny.reason) == (None, "more than 10,000,000 queries")
+    # Also where it could still be found: (2.8·.158/1e-4)² is 20 million.
+    assert queries_until_excluded([0.0, 0.1, -0.1, 0.3, 0.2], 1e-4, rng).n is None
 
 
 def test_until_repeats_by_seed_and_not_by_how_it_is_split(monkeypatch):

@@ -272,7 +272,6 @@ def _bisect(enough: Callable[[int], bool], start: int) -> int | None:
     if enough(start):
         while low > 2 and enough(low := max(2, min(high - 1, low * 3 // 4))):
             high = low
-        low = 1 if high <= 2 else low
     else:
         while not enough(high := max(low + 1, high * 4 // 3)):
             low = high
