@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from leadline.cli import plan_text
+from leadline.cli.main import run
 from leadline.cli.simulate import simulate
 from leadline.cli.world_text import says
 from leadline.errors import LeadlineError, UsageError
@@ -285,3 +286,15 @@ def test_a_measure_without_values_is_an_error() -> None:
     # No document has grade 9, and recall of nothing is undefined for every query.
     with pytest.raises(UsageError, match="has no value here"):
         app(args=["--queries", "20", "-m", "R(rel=9)@10"], standalone_mode=False)
+
+
+def test_the_real_command_ends_as_every_command_does(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    for arguments, code in ((["--queries", "20", "--folder", "w"], 0), (["--lesson", "--plan"], 2)):
+        with pytest.raises(SystemExit) as ended:
+            run(["simulate", *arguments])
+        assert (ended.value.code or 0) == code
+    printed = capsys.readouterr()
+    assert printed.err == "leadline: --lesson and --plan are two different questions: ask one\n"
+    assert "In w: the runs" in printed.out and (folder / "w" / "complete.qrels").is_file()
