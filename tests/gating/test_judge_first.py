@@ -16,7 +16,7 @@ from leadline.gating.joint import joint_bounds
 from leadline.gating.judge_first import doubt
 from leadline.gating.policy import Rule
 from leadline.gating.rules import decide_one
-from leadline.gating.to_judge import Chances
+from leadline.gating.to_judge import Chances, pairs_to_judge
 from leadline.hits import Judged
 from leadline.spelling import parse
 from leadline.tables import Qrels, Run
@@ -108,17 +108,18 @@ def test_nothing_graded_is_the_score_as_judged(measure):
     np.testing.assert_allclose(b - a, pair.differences()[queries])
 
 
-def test_differences_are_those_of_compare():
+@pytest.mark.parametrize("measure", ["nDCG@5", "nDCG(judged_only)@5"])
+def test_differences_are_those_of_compare(measure):
     first, second, grades = world(4)
     second.pop("q003")
     grades["q005"] = {"d01": 0}
     first["zz"] = ["d1"]
-    pair = two(first, second, grades, "nDCG@5")
-    scores = evaluate({"A": run_of(first, "A"), "B": run_of(second, "B")}, qrels_of(grades), ["nDCG@5"])
+    pair = two(first, second, grades, measure)
+    scores = evaluate({"A": run_of(first, "A"), "B": run_of(second, "B")}, qrels_of(grades), [measure])
     d = pair.differences()
     assert np.nanmean(d) == pytest.approx(compare(scores, "A")[0].difference)
     assert np.isnan(d).sum() == compare(scores, "A")[0].n_left_out == 1
-    crossing = two(first, second, grades, "nDCG@5", queries="intersection")
+    crossing = two(first, second, grades, measure, queries="intersection")
     assert np.isnan(crossing.differences()).sum() == 2
 
 
@@ -151,6 +152,19 @@ def test_joint_bounds_against_every_completion(measure, seed):
             assert d.min() - 1e-12 <= low[query] <= high[query] <= d.max() + 1e-12
         else:
             assert (low[query], high[query]) == pytest.approx((d.min(), d.max()), abs=1e-12)
+
+
+def test_joint_bounds_with_many_documents_of_both():
+    # Four of six documents each, mostly shared and unjudged: what counts is the gap between the two ranks.
+    first, second, grades = world(9, queries=10, judged=0.2, depth=4, pool=6)
+    pair = two(first, second, grades, "nDCG@4")
+    low, high = joint_bounds(pair, np.arange(10))
+    for query in range(10):
+        free = np.flatnonzero(pair.query == query)
+        ways = np.array(list(product(range(4), repeat=len(free))), float)
+        rows = np.repeat(np.arange(len(ways)), len(free))
+        a, b = Completer(pair, np.full(len(ways), query), np.tile(free, len(ways)), rows).values(ways.ravel())
+        assert (low[query], high[query]) == pytest.approx((np.nanmin(b - a), np.nanmax(b - a)), abs=1e-12)
 
 
 def test_joint_bounds_know_that_a_shared_document_has_one_grade():
@@ -256,8 +270,9 @@ def test_few_queries_are_too_few_in_every_draw():
 
 def test_few_judged_documents_let_the_bounds_decide():
     first, second, _ = big(3, 0.5)
-    # One judged document a query, 60 in all: fewer than 100 in the two top tens.
-    grades = {q: {docs[0]: 1} for q, docs in first.items()}
+    # Two judged documents in each of 40 queries: no more than 80, fewer than 100, in the two top tens.
+    first = dict(list(first.items())[:40])
+    grades = {q: {docs[0]: 1, docs[1]: 0} for q, docs in first.items()}
     found = doubt(two(first, second, grades, "nDCG@10"), Rule("nDCG@10"), pairs=False)
     assert (found.method, found.other, found.judge_first) == ("joint bounds", None, True)
     assert "judged: the bounds decide, and they reach another verdict" in found.reason
@@ -346,6 +361,17 @@ def test_a_document_of_both_takes_the_larger_phi():
     means = [chances.draw(np.arange(100), rng).mean() for _ in range(2000)]
     # The mean of the larger of two uniform numbers is 2/3.
     assert np.mean(means) == pytest.approx(2 / 3, abs=0.02)
+
+
+def test_a_pair_may_bring_its_query_into_the_mean():
+    # 24 queries with difference 0 and one without a relevant document: z makes that one 1, so the mean 1/25.
+    first = {f"q{i:02}": ["a", "b"] for i in range(24)} | {"u": ["x", "y"]}
+    second = {f"q{i:02}": ["a", "b"] for i in range(24)} | {"u": ["z", "y"]}
+    grades = {q: {"a": 1, "b": 0} for q in first} | {"u": {"x": 0, "y": 0}}
+    pair = two(first, second, grades, "RR@2")
+    assert np.isnan(pair.differences()).sum() == 1
+    _, listed = pairs_to_judge(pair, np.array([0]), pair.differences(), Chances.of(pair, np.ones(25, bool)))
+    assert (listed[0].doc_id, listed[0].move) == ("z", pytest.approx(1 / 25))
 
 
 def test_the_order_of_pairs_by_hand():
