@@ -168,3 +168,12 @@ def test_wrong_calls(capsys: pytest.CaptureFixture[str], arguments: tuple[str, .
     code, _, err = leadline(capsys, *arguments)
     assert code == 2
     assert said in err
+
+
+def test_the_json_page_names_every_field(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    docs = Path(__file__).parent.parent.parent / "docs" / "reference" / "json-compare.md"
+    text = docs.read_text(encoding="utf-8")
+    table = ("--queries", "queries.jsonl", "--by", "type", "--cluster", "user")
+    page = json.loads(compared(capsys, "-m", "RR", *table, "--format", "json")[1])
+    for name in [*page, *page["comparisons"][0], *page["verdict"]]:
+        assert f"`{name}`" in text, name
