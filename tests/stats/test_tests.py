@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from leadline.errors import UsageError
+from leadline.stats import tests
 from leadline.stats.tests import TestResult, cluster_codes, mcnemar_test, paired_t_test, sign_flip_test
 
 
@@ -102,6 +103,17 @@ def test_monte_carlo_draws_the_enumerated_distribution(size):
     theirs = np.mean(np.abs((signs * d).sum(axis=1)) >= abs(d.sum()))
     sd = math.sqrt(2 * theirs * (1 - theirs) / draws)
     assert theirs > 0.001 and ours == pytest.approx(theirs, abs=4 * sd + 1e-4)
+
+
+def test_many_differences_are_one_sum_whatever_is_held_at_a_time(monkeypatch):
+    d = retrieval_like(8000, 6, 0.002)
+    assert np.count_nonzero(d) > 2 * tests.VALUES_AT_ONCE
+    whole = sign_flip_test(d, rng(), 500)
+    monkeypatch.setattr(tests, "VALUES_AT_ONCE", 64)
+    assert sign_flip_test(d, rng(), 500) == whole
+    # Σd/√Σd² is standard normal under random signs: p ≈ .353; the sd of 500 draws is √(.353·.647/500) = .021.
+    normal = 2 * stats.norm.sf(abs(d.sum()) / math.sqrt((d**2).sum()))
+    assert whole.p == pytest.approx(normal, abs=4 * 0.021)
 
 
 def test_it_agrees_with_scipys_permutation_test():
