@@ -23,6 +23,7 @@ def demo(
 
     Example: leadline demo
     """
+    from leadline.cli.demo_story import story
     from leadline.demo.files import write_collection
     from leadline.evaluation import evaluate
     from leadline.report.files import write_report
@@ -53,6 +54,9 @@ def demo(
         typer.echo(
             f"! {len(written.missing_ids)} judged documents are not in this Python: {', '.join(written.missing_ids[:5])}"
         )
+    typer.echo("")
+    for line in story(folder):
+        typer.echo(line)
     typer.echo(
         f"\nIn {printable(str(folder))}: the collection, the runs, report.html to open in a browser, and README.md."
     )

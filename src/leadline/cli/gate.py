@@ -1,0 +1,303 @@
+"""`leadline init`, `baseline` and `gate`: put a gate into a repository, pin a release, and hold candidates to it."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from leadline.cli import options
+from leadline.cli.chosen import listed, prepared
+from leadline.cli.evaluate import progress
+from leadline.config import FILE, KINDS, Settings
+from leadline.errors import InputError, UsageError, amount, printable
+
+if TYPE_CHECKING:
+    from leadline.gating.gate import GateReport
+    from leadline.gating.policy import Policy
+
+BASELINE = "baseline.json"
+ASSUMED_SPREAD = 0.2
+"""The spread of differences that is assumed where no two runs show it."""
+FORMATS = ("table", "json", "md")
+
+Config = Annotated[
+    str | None, typer.Option(help="The leadline.toml (default: the nearest, upward from here).")
+]
+BaselineFile = Annotated[
+    str | None, typer.Option("--baseline", help="The pinned baseline (.json or .json.gz).")
+]
+AcceptChanged = Annotated[
+    bool, typer.Option("--accept-changed-judgments", help="Gate although grades were removed or changed.")
+]
+
+
+def init(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN RUN]", help="Two runs, whose spread tells what can be decided."),
+    ] = None,
+    qrels: Annotated[str, typer.Option(help="The judgments.")] = "qrels.txt",
+    queries: Annotated[str | None, typer.Option(help="The table of queries, with their texts.")] = None,
+    measures: options.Measures = None,
+    margin: Annotated[float, typer.Option(help="The margin of each rule.")] = 0.02,
+    profile: options.Profile = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over an existing leadline.toml.")] = False,
+) -> None:
+    """Write a commented leadline.toml, and say the smallest margin that these queries can decide.
+
+    Example: leadline init old.run new.run --qrels qrels.txt -m nDCG@10
+    """
+    from leadline.conventions import conventions
+    from leadline.formats.write import atomic_write
+    from leadline.gating.policy import rule_on
+    from leadline.spelling import parse_all
+
+    if runs and len(runs) != 2:
+        raise UsageError("init takes two runs, or none")
+    place = Path(FILE)
+    if place.exists() and not force:
+        raise UsageError(f"{FILE} is there already; --force writes over it")
+    rules = conventions(profile or "leadline-1")
+    asked = [str(one) for one in parse_all(listed(measures) or ["nDCG@10"], rules).values()]
+    for one in asked:
+        rule_on(one, rules, margin=margin)
+    said = _what_can_be_decided(runs or [], qrels, asked, profile, margin)
+    with atomic_write(place) as temporary:
+        temporary.write_text(_toml(qrels, queries, asked, margin, profile), encoding="utf-8")
+    typer.echo(f"wrote {FILE}")
+    for line in said:
+        typer.echo(line)
+    typer.echo("next: leadline baseline RUN")
+
+
+def baseline(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run of the release to pin.")],
+    out: Annotated[
+        str | None, typer.Option("--out", help="Where to write it (default: as leadline.toml says).")
+    ] = None,
+    config: Config = None,
+    qrels: options.Qrels = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Pin a release's rankings, judgments and measures into one file meant to be committed.
+
+    Example: leadline baseline production.run
+    """
+    from leadline.formats.source import Source
+    from leadline.gating.baseline import pin, write_baseline
+    from leadline.report.wording import tool_version
+
+    policy, chosen, settings = _read(config, qrels)
+    path = out or _baseline_path(policy, settings)
+    with progress(quiet) as watch:
+        given, _, rules = prepared([run], chosen, watch)
+        named = given.paths[0][1]
+        # The file is found from the baseline's folder, so that both can be committed and moved together.
+        relative = os.path.relpath(named, Path(path).parent)
+        texts = (
+            given.queries.column("text") if given.queries and "text" in given.queries.frame.columns else {}
+        )
+        pinned = pin(
+            given.runs[0],
+            given.qrels,
+            policy.measures,
+            rules,
+            query_texts={query: text for query, text in texts.items() if text is not None},
+            run_path=relative if Source.open(named) else None,
+            commit=_commit(),
+            version=tool_version(),
+        )
+    write_baseline(pinned, path)
+    count = 0 if pinned.rankings is None else len(pinned.rankings)
+    how = (
+        f"{amount(count, 'query', 'queries')} to rank {pinned.depth}"
+        if count
+        else f"the run {printable(named)} by its hash"
+    )
+    typer.echo(f"pinned {printable(pinned.system)}: {how}; wrote {printable(path)}")
+    typer.echo("next: leadline gate CANDIDATE.run")
+
+
+def gate(
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The candidate's run.")],
+    config: Config = None,
+    baseline_file: BaselineFile = None,
+    qrels: options.Qrels = None,
+    accept_changed_judgments: AcceptChanged = False,
+    format: Annotated[str, typer.Option(help="table, json or md.")] = "table",
+    write: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="Also write: .xml (JUnit) .md .json .txt, or .jsonl: what to judge."
+        ),
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Hold a candidate to the policy in leadline.toml. Exits 0 pass, 1 fail, 3 undecided, 4 not comparable, 5 errors.
+
+    Example: leadline gate candidate.run --write junit.xml --write comment.md
+    """
+    from leadline.formats.write import atomic_write
+
+    if format not in FORMATS:
+        raise UsageError(f"--format {format!r} is not one of {', '.join(FORMATS)}")
+    kinds = [(path, _kind(path)) for path in write or []]
+    policy, chosen, settings = _read(config, qrels)
+    path = baseline_file or _baseline_path(policy, settings)
+    report = _gated(candidate, path, policy, chosen, accept_changed_judgments, settings, quiet)
+    for place, kind in kinds:
+        with atomic_write(Path(place)) as temporary:
+            temporary.write_text(_writers()[kind](report), encoding="utf-8")
+    typer.echo(_writers()[{"table": ".txt", "json": ".json", "md": ".md"}[format]](report), nl=False)
+    raise typer.Exit(report.exit_code)
+
+
+def _gated(
+    candidate: str,
+    path: str,
+    policy: "Policy",
+    chosen: dict[str, Any],
+    accept: bool,
+    settings: Settings,
+    quiet: bool,
+) -> "GateReport":
+    from leadline.gating.baseline import count_gate, read_baseline
+    from leadline.gating.gate import gate as gate_tables
+
+    pinned = read_baseline(path)
+    with progress(quiet) as watch:
+        given, _, rules = prepared([candidate], chosen, watch)
+        files = {"candidate": candidate, "config": str(settings.path), "qrels": str(chosen["qrels"])}
+        # The baseline of `power` and `compare` is a run; a pinned file is none.
+        files["baseline"] = pinned.run_path or "BASELINE.run"
+        gated = _counted(path, count_gate, pinned.gated)
+        return gate_tables(
+            given, pinned, policy, rules, accept_changed_judgments=accept, gated=gated, files=files
+        )
+
+
+def _counted(path: str, count: Callable[[str], int], before: int) -> int:
+    """Count this gating in the baseline's file; where it cannot be written, say so and go on."""
+    try:
+        return count(path)
+    except UsageError as error:
+        typer.echo(f"! not counted in the baseline: {error}", err=True)
+        return before + 1
+
+
+def _read(config: str | None, qrels: str | None) -> "tuple[Policy, dict[str, Any], Settings]":
+    """The policy, the settings it is scored under, and where they stand."""
+    from leadline.gating.policy import policy_of
+
+    settings = Settings.of(Path(config)) if config is not None else Settings.nearest()
+    policy = policy_of(settings)
+    chosen = {name: settings.value(name) for name in KINDS}
+    if qrels is not None:
+        chosen["qrels"] = qrels
+    if chosen["qrels"] is None:
+        raise UsageError(
+            f"{printable(str(settings.path))}: where are the judgments? Say qrels = … or --qrels FILE"
+        )
+    own = {"profile": policy.profile, "measures": policy.measures, "by": policy.by, "k": None}
+    complete = policy.judgments == "complete" or None
+    return policy, {**chosen, **own, "complete": complete, "judgments": policy.judgments}, settings
+
+
+def _baseline_path(policy: "Policy", settings: Settings) -> str:
+    """The baseline named in the file, beside that file."""
+    name = Path(policy.baseline or BASELINE)
+    folder = settings.path.parent if settings.path is not None else Path()
+    place = name if name.is_absolute() else folder / name
+    return os.path.relpath(place)
+
+
+def _commit() -> str | None:
+    """The commit that is checked out here; None where there is no repository or no git."""
+    program = shutil.which("git")
+    if program is None:
+        return None
+    done = subprocess.run([program, "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or None if done.returncode == 0 else None
+
+
+def _what_can_be_decided(
+    runs: list[str], qrels: str, asked: list[str], profile: str | None, margin: float
+) -> list[str]:
+    """The smallest margin that the judged queries decide with power .8: at the spread of two runs, or an assumed one."""
+    from leadline.comparison import compare
+    from leadline.evaluation import evaluate
+    from leadline.formats.read import read_qrels
+    from leadline.stats.power import smallest_margin
+
+    if not runs:
+        if not Path(qrels).exists():
+            return [
+                f"{printable(qrels)} is not there yet: what can be decided depends on how many queries it has"
+            ]
+        n = read_qrels(qrels).frame["query_id"].n_unique()
+        least = smallest_margin(n, ASSUMED_SPREAD)
+        return [
+            f"{amount(n, 'query', 'queries')} decide a margin of {least:.3f} with power .8, if differences "
+            f"spread by {ASSUMED_SPREAD:g}; two runs show how they do: leadline init OLD.run NEW.run --force"
+        ]
+    scores = evaluate(runs, qrels, asked, profile=profile or "leadline-1")
+    said = []
+    for row in compare(scores, scores.systems[0]):
+        if not row.sd:
+            said.append(f"{row.measure}: the two runs do not differ; nothing to plan from")
+            continue
+        least = smallest_margin(row.n, row.sd)
+        enough = "" if least <= margin else f": more than the rule's {margin:g}, so expect undecided"
+        said.append(f"{row.measure}: {row.n} queries decide a margin of {least:.3f} with power .8{enough}")
+    return said
+
+
+def _toml(qrels: str, queries: str | None, asked: list[str], margin: float, profile: str | None) -> str:
+    """The file, each setting with what it means."""
+    text = json.dumps
+    rules = "\n".join(
+        f"[[gate.rule]]\nmeasure = {text(one)}\nmargin = {margin:g}\n"
+        '# must = "improve"          # instead of a margin: it has to get better, by more than gain = 0\n'
+        '# slice = "long"            # only the queries with this value of the column `by`\n'
+        "# alpha = 0.05              # one-sided\n"
+        for one in asked
+    )
+    questions = f"queries = {text(queries)}" if queries else '# queries = "queries.jsonl"  # with their texts'
+    return (
+        "# What a candidate must do before it may ship. `leadline gate CANDIDATE.run` reads this file.\n\n"
+        f"qrels = {text(qrels)}\n{questions}\n"
+        f"profile = {text(profile or 'leadline-1')}\n\n"
+        f"[gate]\nbaseline = {text(BASELINE)}   # written by `leadline baseline RUN`; commit it\n"
+        'on_undecided = "warn"        # or "fail": exit 3 where the numbers do not decide\n'
+        "error_share = 0.0            # the share of failed rows that is allowed\n"
+        "must_pass = []               # query ids that may not get worse\n"
+        '# judgments = "complete"     # everything unlisted is not relevant; switches judge-first off\n'
+        '# by = "type"                # the column of the queries that slices name\n'
+        "alpha = 0.05\nseed = 0\n\n" + rules
+    )
+
+
+def _kind(path: str) -> str:
+    kind = Path(path).suffix.lower()
+    if kind not in _writers():
+        raise UsageError(
+            f"{printable(path)}: the ending names no kind of report; known: {' '.join(sorted(_writers()))}"
+        )
+    return kind
+
+
+def _writers() -> Mapping[str, "Callable[[GateReport], str]"]:
+    from leadline.report.gate_text import gate_json, gate_junit, gate_markdown, gate_text, to_judge_text
+
+    return {
+        ".txt": gate_text,
+        ".json": gate_json,
+        ".md": gate_markdown,
+        ".xml": gate_junit,
+        ".jsonl": to_judge_text,
+    }
