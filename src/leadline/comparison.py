@@ -203,7 +203,7 @@ def _one(measure: str, baseline: str, candidate: str, pairs: Pairs, design: Desi
         effect_size=standardised_difference(d) if len(d) > 1 and d.std() > 0 else None,
         clusters=clustered.clusters if clustered else None,
         n_effective=clustered.n_effective if clustered else None,
-        remarks=_remarks(pairs, found, clustered),
+        remarks=_remarks(pairs, found, test, clustered),
     )
 
 
@@ -235,26 +235,30 @@ def _interval(pairs: Pairs, design: Design, level: float) -> Interval:
 def _clustered(pairs: Pairs, design: Design, level: float) -> ClusterInterval | None:
     if design.clusters is None or not pairs.query_ids:
         return None
-    # A query without a cluster is one of its own.
-    labels = [design.clusters.get(q) or f"query {q}" for q in pairs.query_ids]
-    return cluster_mean(pairs.differences, labels, "CR2", level)
+    return cluster_mean(pairs.differences, _labels(pairs, design.clusters), "CR2", level)
+
+
+def _labels(pairs: Pairs, clusters: Mapping[str, str]) -> list[str]:
+    """The cluster of each query; one without is a cluster of its own, under a name that no column can hold."""
+    return [label if (label := clusters.get(q)) is not None else f"\0{q}" for q in pairs.query_ids]
 
 
 def _test(pairs: Pairs, design: Design) -> TestResult:
     d = pairs.differences
     if design.clusters is not None:
-        labels = [design.clusters.get(q) or f"query {q}" for q in pairs.query_ids]
+        labels = _labels(pairs, design.clusters)
         return sign_flip_test(d, np.random.default_rng(design.seed), design.draws, clusters=labels)
     if pairs.yes_no:
         return mcnemar_test(int((d > 0).sum()), int((d < 0).sum()))
     return sign_flip_test(d, np.random.default_rng(design.seed), design.draws)
 
 
-def _remarks(pairs: Pairs, found: Interval, clustered: ClusterInterval | None) -> tuple[str, ...]:
+def _remarks(
+    pairs: Pairs, found: Interval, test: TestResult, clustered: ClusterInterval | None
+) -> tuple[str, ...]:
     """What a reader should know of one row."""
     d = pairs.differences
     lines = []
-    nonzero = int((d != 0).sum())
     if found.low is None and found.reason:
         lines.append(f"no interval: {found.reason}")
     if len(d) < FEW_QUERIES:

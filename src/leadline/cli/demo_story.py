@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -24,7 +25,14 @@ def story(folder: Path) -> Iterator[str]:
     rules = conventions()
     full = read_qrels(folder / "qrels.txt")
     runs = tuple(read_run(folder / f"{name}.run", conventions=rules) for name in (BASELINE, CANDIDATE))
-    chosen = {"cluster": None, "weight": None, "by": None, "margin": 0.02, "alpha": 0.05, "seed": 0}
+    chosen: dict[str, Any] = {
+        "cluster": None,
+        "weight": None,
+        "by": None,
+        "margin": 0.02,
+        "alpha": 0.05,
+        "seed": 0,
+    }
     chosen |= {"interval_of": "auto", "correction": "holm", "qrels": "qrels.txt"}
 
     def verdict(qrels: Qrels) -> Verdict:

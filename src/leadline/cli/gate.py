@@ -14,7 +14,7 @@ from leadline.cli import options
 from leadline.cli.chosen import listed, prepared
 from leadline.cli.evaluate import progress
 from leadline.config import FILE, KINDS, Settings
-from leadline.errors import InputError, UsageError, amount, printable
+from leadline.errors import UsageError, amount, printable
 
 if TYPE_CHECKING:
     from leadline.gating.gate import GateReport
