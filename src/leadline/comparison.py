@@ -263,10 +263,10 @@ def _remarks(
         lines.append(f"no interval: {found.reason}")
     if len(d) < FEW_QUERIES:
         lines.append(f"{len(d)} queries: an estimate, no verdict")
-    if 0 < nonzero < FEW_NONZERO:
-        lines.append(
-            f"{nonzero} queries differ: below {FEW_NONZERO} no two-sided sign-flip test can reach .05"
-        )
+    if 0 < test.n_nonzero < FEW_NONZERO:
+        what = "clusters" if clustered is not None else "queries"
+        reach = f"below {FEW_NONZERO} no two-sided sign-flip test can reach .05"
+        lines.append(f"{test.n_nonzero} {what} differ: {reach}")
     if clustered is not None and clustered.df < FEW_DEGREES:
         lines.append(
             f"{clustered.df:.1f} effective degrees of freedom from {clustered.clusters} clusters: few"
