@@ -69,6 +69,16 @@ class Settings:
                 return cls(_checked(path), path)
         return cls({})
 
+    @classmethod
+    def of(cls, path: Path) -> "Settings":
+        """The settings of one file, whatever its name.
+
+        Raises
+        ------
+        InputError, UnknownNameError: as `nearest`.
+        """
+        return cls(_checked(path), path)
+
     def value(self, name: str, given: Any = None, default: Any = None) -> Any:
         """The value of one setting: as given, else from the environment, the file, or the default.
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,7 +89,6 @@ def baseline(
 
     Example: leadline baseline production.run
     """
-    from leadline.formats.source import Source
     from leadline.gating.baseline import pin, write_baseline
     from leadline.report.wording import tool_version
 
@@ -97,8 +97,6 @@ def baseline(
     with progress(quiet) as watch:
         given, _, rules = prepared([run], chosen, watch)
         named = given.paths[0][1]
-        # The file is found from the baseline's folder, so that both can be committed and moved together.
-        relative = os.path.relpath(named, Path(path).parent)
         texts = (
             given.queries.column("text") if given.queries and "text" in given.queries.frame.columns else {}
         )
@@ -108,10 +106,13 @@ def baseline(
             policy.measures,
             rules,
             query_texts={query: text for query, text in texts.items() if text is not None},
-            run_path=relative if Source.open(named) else None,
+            run_path=None if named == "-" else named,
             commit=_commit(),
             version=tool_version(),
         )
+    if pinned.run_path is not None:
+        # The run is found from the baseline's folder, so that both can be committed and moved together.
+        pinned = replace(pinned, run_path=os.path.relpath(named, Path(path).parent))
     write_baseline(pinned, path)
     count = 0 if pinned.rankings is None else len(pinned.rankings)
     how = (

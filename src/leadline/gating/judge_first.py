@@ -45,11 +45,11 @@ def doubt(
 ) -> Doubt:
     """Whether judging could change the verdict on a rule, and where it could, what to judge first.
 
-    In each draw φ_A and φ_B are uniform on [0, 1]; each unjudged document of a top k is relevant with probability φ
-    of its system (the larger if both return it), its grade then being that of a relevant judged document drawn
-    from the same rank band of the two systems (1–3, 4–6, 7–k; by its better rank), else 0. A shared document has one grade, and ideal lists
-    are made anew. Judge first where more than 10 % of the draws come to another verdict. With fewer than 100
-    judged documents in the two top k's, or none of grade 0, the joint bounds decide instead.
+    In each draw φ_A and φ_B are uniform on [0, 1]; each unjudged document of a top k is relevant with probability
+    φ of its system (the larger if both return it), its grade then being that of a relevant judged document drawn
+    from the same rank band of the two systems (1–3, 4–6, 7–k; by its better rank), else 0. A shared document has
+    one grade, and ideal lists are made anew. Judge first where more than 10 % of the draws come to another
+    verdict. With fewer than 100 judged documents in the two top k's, or none of grade 0, the joint bounds decide.
     Source: DEFINITIONS, "The gate"; the design page says how it was measured on TREC Deep Learning 2021.
 
     Parameters

@@ -1,0 +1,281 @@
+"""The gate: a candidate's run against a pinned baseline under a policy, from tables to the verdict."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from leadline.comparison import Design, compare
+from leadline.conventions import Conventions
+from leadline.errors import NotComparableError, UsageError
+from leadline.evaluation import score
+from leadline.gating.baseline import Baseline, JudgmentChange, compare_judgments, grades_of
+from leadline.gating.comparable import why_not_comparable
+from leadline.gating.completions import TwoRankings
+from leadline.gating.doubt import Doubt
+from leadline.gating.finding import FAIL, JUDGE_FIRST, TOO_FEW, Finding
+from leadline.gating.judge_first import doubt
+from leadline.gating.policy import Policy, Rule
+from leadline.gating.rules import decide, exit_code, findings, must_pass_failed
+from leadline.hits import Judged
+from leadline.inputs import Inputs
+from leadline.movement import heads_of
+from leadline.scores import Comparison, Scores, Verdict
+from leadline.spelling import parse, parse_all
+from leadline.tables import Queries, RunSource
+
+WORST = 5
+"""How many of the worst queries a report names."""
+
+
+@dataclass(frozen=True)
+class WorstQuery:
+    """A query that lost: its values in both systems, and the documents that left its top k.
+
+    `lost` has (document id, its rank in the baseline, its grade or None where unjudged), relevant ones first.
+    """
+
+    query_id: str
+    text: str | None
+    baseline: float
+    candidate: float
+    lost: tuple[tuple[str, int, float | None], ...]
+
+
+@dataclass(frozen=True)
+class GateReport:
+    """What a gate found, for every format.
+
+    Attributes
+    ----------
+    verdict, policy: as they say. findings: one a rule; empty where it never came to the rules. comparisons: those
+    the rules were read off. doubts: of each rule. scores: of both systems, None where nothing could be scored.
+    change: what became of the judgments. gated: how often the baseline was gated against, this time included.
+    worst: the worst queries of the measure the verdict rests on.
+    """
+
+    verdict: Verdict
+    policy: Policy
+    baseline: str
+    candidate: str
+    findings: tuple[Finding, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    doubts: Mapping[Rule, Doubt] | None = None
+    scores: Scores | None = None
+    change: JudgmentChange | None = None
+    gated: int = 0
+    worst: tuple[WorstQuery, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `leadline gate`."""
+        return exit_code(self.verdict, self.policy)
+
+    @property
+    def to_judge(self) -> list[dict[str, Any]]:
+        """The pairs to judge, most decisive first, each once; with the rule that asks for it."""
+        rows: dict[tuple[str, str], dict[str, Any]] = {}
+        for rule, found in (self.doubts or {}).items():
+            for pair in found.pairs if found.judge_first else ():
+                rows.setdefault((pair.query_id, pair.doc_id), {**pair.to_dict(), "rule": rule.name})
+        return list(rows.values())
+
+
+def gate(
+    given: Inputs,
+    baseline: Baseline,
+    policy: Policy,
+    rules: Conventions | None = None,
+    *,
+    accept_changed_judgments: bool = False,
+    gated: int = 0,
+    files: Mapping[str, str] | None = None,
+) -> GateReport:
+    """Gate one candidate.
+
+    Parameters
+    ----------
+    given: the candidate's run (one), today's judgments, and the queries where texts or slices are asked for.
+    rules: the switches; by default the policy's. gated: how often the baseline was gated against, this included.
+
+    Raises
+    ------
+    UsageError: not one run, or a slice without the table of queries. RowsError: a wrong run.
+    """
+    if len(given.runs) != 1:
+        raise UsageError(f"the gate takes one candidate, and got {len(given.runs)}")
+    rules = rules or policy.conventions()
+    candidate = given.runs[0]
+    texts = _texts(given.queries)
+    change = compare_judgments(baseline.judgments, grades_of(given.qrels))
+    notes = [change.note()] + ([f"gated against this baseline: {gated} times"] if gated > 1 else [])
+    reasons = why_not_comparable(
+        baseline,
+        given.qrels,
+        policy.measures,
+        rules,
+        query_texts=texts,
+        accept_changed_judgments=accept_changed_judgments,
+    )
+    name = baseline.system if baseline.system != candidate.name else f"{baseline.system}-baseline"
+    empty = GateReport(Verdict("", "", ""), policy, name, candidate.name, change=change, gated=gated)
+    try:
+        if reasons:
+            raise NotComparableError("")
+        both = replace(given, runs=(_named(baseline.run(), name), candidate))
+        scores = score(both, parse_all(policy.measures, rules), rules, seed=policy.seed)
+    except NotComparableError as error:
+        closed = decide([], policy, not_comparable=reasons or (str(error),), notes=notes, files=files)
+        return replace(empty, verdict=closed)
+    return _judged(empty, both, scores, rules, notes, files)
+
+
+def _judged(
+    empty: GateReport,
+    both: Inputs,
+    scores: Scores,
+    rules: Conventions,
+    notes: Sequence[str],
+    files: Mapping[str, str] | None,
+) -> GateReport:
+    """The report of two systems that could be scored."""
+    policy, name, candidate = empty.policy, empty.baseline, empty.candidate
+    slices = _slices(policy, both.queries)
+    rows = _comparisons(scores, name, candidate, policy, slices)
+    doubts = {} if rules.complete else _doubts(both, policy, rules, rows, slices)
+    verdict = decide(
+        rows,
+        policy,
+        judge_first=doubts,
+        must_pass_failed=must_pass_failed(scores, policy, name, candidate),
+        notes=notes,
+        files=files,
+    )
+    found = findings(rows, policy, judge_first=doubts) if rows else ()
+    measure = _rests_on(found).rule.measure
+    return replace(
+        empty,
+        verdict=verdict,
+        findings=found,
+        comparisons=tuple(rows),
+        doubts=doubts,
+        scores=scores,
+        worst=_worst(both, scores, measure, rules, _texts(both.queries)),
+    )
+
+
+def _named(run: RunSource, name: str) -> RunSource:
+    """The run under another name; every run is a dataclass."""
+    return run if run.name == name else replace(run, name=name)  # type: ignore[type-var]
+
+
+def _texts(queries: Queries | None) -> dict[str, str]:
+    if queries is None or "text" not in queries.frame.columns:
+        return {}
+    return {query: text for query, text in queries.column("text").items() if text is not None}
+
+
+def _slices(policy: Policy, queries: Queries | None) -> dict[str | None, set[str] | None]:
+    """The query ids of each slice that a rule names; None is all."""
+    out: dict[str | None, set[str] | None] = {None: None}
+    if policy.by is None or all(rule.slice is None for rule in policy.rules):
+        return out
+    if queries is None:
+        raise UsageError(
+            f"a rule names a slice of {policy.by}: the table with that column is needed (queries = …)"
+        )
+    for query, label in queries.column(policy.by).items():
+        own = out.setdefault(label or "(none)", set())
+        assert own is not None
+        own.add(query)
+    for rule in policy.rules:
+        if rule.slice not in out:
+            known = ", ".join(sorted(str(one) for one in out if one is not None))
+            raise UsageError(f"rule on {rule.name}: no query has that {policy.by}; there are {known}")
+    return out
+
+
+def _comparisons(
+    scores: Scores,
+    baseline: str,
+    candidate: str,
+    policy: Policy,
+    slices: Mapping[str | None, set[str] | None],
+) -> list[Comparison]:
+    """The comparison that each rule is read off, at its own alpha and on its own slice."""
+    rows: list[Comparison] = []
+    for alpha, part in dict.fromkeys((rule.alpha, rule.slice) for rule in policy.rules):
+        measures = {r.measure for r in policy.rules if (r.alpha, r.slice) == (alpha, part)}
+        design = Design(alpha=alpha, seed=policy.seed)
+        found = compare(scores, baseline, [candidate], design, queries=slices[part], group=part)
+        rows += [row for row in found if row.measure in measures]
+    return rows
+
+
+def _doubts(
+    both: Inputs,
+    policy: Policy,
+    rules: Conventions,
+    rows: Sequence[Comparison],
+    slices: Mapping[str | None, set[str] | None],
+) -> dict[Rule, Doubt]:
+    judged = Judged.of(both.qrels)
+    seen: dict[str, TwoRankings] = {}
+    out = {}
+    for rule in policy.rules:
+        if rule.measure not in seen:
+            measure = parse(rule.measure, rules)
+            seen[rule.measure] = TwoRankings.of(both.runs[0], both.runs[1], judged, measure, rules)
+        own = next(
+            row
+            for row in rows
+            if (row.measure, row.group) == (rule.measure, rule.slice)
+            and abs(row.level - 1 + rule.alpha) < 1e-9
+        )
+        ids = slices[rule.slice]
+        out[rule] = doubt(
+            seen[rule.measure],
+            rule,
+            comparison=own,
+            queries=None if ids is None else sorted(ids),
+            seed=policy.seed,
+        )
+    return out
+
+
+def _rests_on(found: Sequence[Finding]) -> Finding:
+    for outcome in (FAIL, JUDGE_FIRST, TOO_FEW):
+        for one in found:
+            if one.outcome == outcome:
+                return one
+    return found[0]
+
+
+def _worst(
+    both: Inputs, scores: Scores, measure: str, rules: Conventions, texts: Mapping[str, str]
+) -> tuple[WorstQuery, ...]:
+    """The queries that lost most in a measure, and what left their top k."""
+    names = [run.name for run in both.runs]
+    before, now = (scores.per_query(measure, name) for name in names)
+    fell = []
+    for query, old in before.items():
+        new = now.get(query)
+        if old is not None and new is not None and new < old - 1e-12:
+            fell.append((new - old, query, old, new))
+    fell = sorted(fell)[:WORST]
+    if not fell:
+        return ()
+    judged = Judged.of(both.qrels)
+    parsed = parse(measure, rules)
+    assert parsed.definition is not None
+    is_rank = parsed.cutoff is not None and parsed.definition.cutoff != "level"
+    heads = heads_of(both.runs, judged, rules, int(parsed.cutoff or 10) if is_rank else 10)
+    place = {query: index for index, query in enumerate(judged.query_ids)}
+    out = []
+    for _, query, old, new in fell:
+        first, second = (heads[name].filter(pl.col("query") == place[query]) for name in names)
+        gone = first.join(second, on="doc_id", how="anti").select("doc_id", "rank", "grade")
+        lost = sorted(gone.iter_rows(), key=lambda row: (-(-1.0 if row[2] is None else row[2]), row[1]))
+        out.append(WorstQuery(query, texts.get(query), old, new, tuple(lost)))
+    return tuple(out)
