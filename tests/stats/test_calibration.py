@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from leadline.stats import clusters, intervals, margins, multiple, paired, tests
 from leadline.stats.margins import non_inferiority
+from leadline.stats.strata import stratified_mean
 from leadline.stats.tests import sign_flip_test
 from shared import calibration as world
 from shared.calibration import RUNS, acceptance, at_most, mutant, seeded
@@ -243,6 +245,23 @@ def test_fault_no_correction_over_pairs():
     assert world.tukey_error("none") > 0.15
 
 
+def false_share(adjust, runs=RUNS):
+    """The mean share of false finds among the finds at .05 and its standard error: ten tests, half of them null."""
+    rng = seeded("false share")
+    p = 2 * stats.norm.sf(np.abs(rng.normal(np.repeat([0.0, 3.0], 5), 1, (runs, 10))))
+    found = np.array([adjust(row) for row in p]) <= 0.05
+    shares = found[:, :5].sum(axis=1) / np.maximum(found.sum(axis=1), 1)
+    return shares.mean(), shares.std() / math.sqrt(runs)
+
+
+def test_benjamini_and_hochberg_keep_the_share_of_false_finds():
+    # For independent tests it is exactly alpha times the share of true null hypotheses: .05·5/10.
+    mean, error = false_share(multiple.benjamini_hochberg)
+    assert mean == pytest.approx(0.025, abs=3.9 * error)
+    mean, error = false_share(world.uncorrected)
+    assert mean - 3.9 * error > 0.025
+
+
 # The gate, at its margin
 
 
@@ -347,6 +366,25 @@ def test_fault_cr1_in_the_place_of_cr2():
     )
     share = world.covered(lambda row, rng: broken.cluster_mean(row, codes).interval, rows, 0.0, seeded())
     assert share < 0.93
+
+
+# Strata
+
+
+def strata_coverage(make, runs=RUNS):
+    """Three strata that differ in size, mean and spread, weighted to another mix: .2·0 + .3·.1 − .5·.05 = .005."""
+    rng, sizes = seeded("strata"), [30, 20, 10]
+    names = np.repeat(["head", "torso", "tail"], sizes)
+    mean, sd = np.repeat([0.0, 0.1, -0.05], sizes), np.repeat([0.05, 0.2, 0.1], sizes)
+    return world.covered(lambda row, _: make(row, names), rng.normal(mean, sd, (runs, 60)), 0.005, rng)
+
+
+def test_strata_weighted_to_the_traffic():
+    # Satterthwaite's degrees are an approximation, and a good one.
+    mix = {"head": 0.2, "torso": 0.3, "tail": 0.5}
+    assert 0.938 <= strata_coverage(lambda row, names: stratified_mean(row, names, mix)) <= 0.962
+    # Without the weights it is the mean of another mix: (30·0 + 20·.1 − 10·.05)/60 = .025.
+    assert strata_coverage(lambda row, names: intervals.t_interval(row)) < 0.9
 
 
 # The long form: every cell of the tables
