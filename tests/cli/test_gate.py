@@ -220,6 +220,20 @@ def test_nothing_in_common_is_not_comparable(capsys):
     assert out.startswith("not comparable: new: none of its 1 queries is judged")
 
 
+def test_an_empty_index_is_not_comparable(capsys):
+    policy()
+    pinned(capsys)
+    rows = [{"query_id": f"q{i:02}", "doc_ids": []} for i in range(N)]
+    Path("new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, _ = leadline(capsys, "gate", "new.jsonl")
+    assert (code, out.splitlines()[0]) == (4, "not comparable: new returned no document for any query")
+    # Where every row failed, the errors are what is said.
+    rows = [{"query_id": f"q{i:02}", "error": "time-out"} for i in range(N)]
+    Path("new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, _ = leadline(capsys, "gate", "new.jsonl")
+    assert (code, out.splitlines()[0]) == (5, "too many errors: 40 of 40 rows failed, and 0 % may")
+
+
 def test_too_many_errors(capsys):
     policy(gate_head="error_share = 0.02")
     pinned(capsys, share=1.0)

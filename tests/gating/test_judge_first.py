@@ -209,6 +209,18 @@ def test_the_lesson_a_winner_that_nobody_judged(shared_data):
     assert found.pairs[0].move > 0
 
 
+def test_what_stands_beside_the_verdict(shared_data):
+    _, found = lesson(shared_data, "pooled-from-A", "C", pairs=False)
+    paths = [shared_data(f"lesson/{one}.run.gz") for one in "AC"]
+    qrels = shared_data("lesson/pooled-from-A.qrels")
+    scores = evaluate(paths, qrels, ["nDCG(judged_only)@10"])
+    name = "nDCG(judged_only)@10"
+    assert found.condensed == pytest.approx(scores.mean(name, "C") - scores.mean(name, "A"))
+    # A's top ten are all judged: the least that judging can do is to find nothing, and C stays as it is or falls.
+    assert found.bound_low <= 0.688 - 0.751 + 0.001
+    assert found.bound_high > 0.05
+
+
 def test_the_lesson_after_judging(shared_data):
     comparison, found = lesson(shared_data, "after-judging-C", "C")
     assert not found.judge_first

@@ -37,6 +37,8 @@ class Doubt:
     unjudged: unjudged pairs in the two top k's. pairs: those worth judging, most decisive first.
     to_settle: how many of them are likely to settle it; None where no number of them does.
     judged_baseline, judged_candidate: the judged share of each top k; None where nothing was returned.
+    condensed: the mean difference on condensed lists (unjudged documents removed first), None where there is none.
+    bound_low, bound_high: how low and high judging could bring the mean difference (both attained).
     draws, seed: of the draws. reason: in words.
     """
 
@@ -52,3 +54,6 @@ class Doubt:
     reason: str
     pairs: Sequence[PairToJudge] = ()
     to_settle: int | None = None
+    condensed: float | None = None
+    bound_low: float | None = None
+    bound_high: float | None = None

@@ -8,7 +8,7 @@ import polars as pl
 
 from leadline.comparison import Design, compare
 from leadline.conventions import Conventions
-from leadline.errors import NotComparableError, UsageError
+from leadline.errors import NotComparableError, UsageError, printable
 from leadline.evaluation import score
 from leadline.gating.baseline import Baseline, JudgmentChange, compare_judgments, grades_of
 from leadline.gating.comparable import why_not_comparable
@@ -125,6 +125,10 @@ def gate(
             raise NotComparableError("")
         both = replace(given, runs=(_named(baseline.run(), name), candidate))
         scores = score(both, parse_all(policy.measures, rules), rules, seed=policy.seed)
+        for run in both.runs:
+            # An index without documents answers every query with nothing: that is no result.
+            if not scores.account["systems"][run.name]["rows"] and not run.failed:
+                raise NotComparableError(f"{printable(run.name)} returned no document for any query")
     except NotComparableError as error:
         closed = decide([], policy, not_comparable=reasons or (str(error),), notes=notes, files=files)
         return replace(empty, verdict=closed)

@@ -12,12 +12,12 @@ import numpy as np
 from leadline.gating.completions import Completer, TwoRankings
 from leadline.hits import Floats, Ints
 
-MOST = 3_000
+MOST = 300
 """How many multisets of grades are tried for one query; beyond it only none and the highest are."""
 ROWS_AT_ONCE = 50_000
 
 
-def joint_bounds(two: TwoRankings, queries: Ints) -> tuple[Floats, Floats]:
+def joint_bounds(two: TwoRankings, queries: Ints, most: int = MOST) -> tuple[Floats, Floats]:
     """The least and greatest candidate − baseline of some queries; both of shape (queries,), NaN where undefined.
 
     For each multiset of grades the documents are graded in the order of what they add to the candidate less what
@@ -25,7 +25,8 @@ def joint_bounds(two: TwoRankings, queries: Ints) -> tuple[Floats, Floats]:
     For a fixed multiset a measure that is linear in the gains by rank is greatest in the first order (the
     rearrangement inequality: Hardy, Littlewood & Pólya 1934, theorem 368), so that the ends are sharp for nDCG, DCG
     and NCG up to their discount; for P, R, Success and RR one document or all on one side decide. For other measures
-    the ends are attained and may not be the outermost.
+    the ends are attained and may not be the outermost. Where there are more multisets than `most`, only none and
+    the highest grade are tried.
     """
     low, high = np.full(len(queries), np.nan), np.full(len(queries), np.nan)
     levels = _levels(two)
@@ -33,7 +34,7 @@ def joint_bounds(two: TwoRankings, queries: Ints) -> tuple[Floats, Floats]:
     rows = 0
     for at, query in enumerate(queries.tolist()):
         free = np.arange(*np.searchsorted(two.query, [query, query + 1]))
-        grades = _tried(two, free, levels)
+        grades = _tried(two, free, levels, most)
         waiting.append((at, free, grades))
         rows += len(grades)
         if rows >= ROWS_AT_ONCE:
@@ -76,13 +77,13 @@ def _levels(two: TwoRankings) -> Floats:
     return seen
 
 
-def _tried(two: TwoRankings, free: Ints, levels: Floats) -> Floats:
+def _tried(two: TwoRankings, free: Ints, levels: Floats, most: int) -> Floats:
     """The grades tried for one query's unjudged documents, shape (completions, documents)."""
     count = len(free)
     ranks = two.ranks[:, free].astype(float)
     worth = np.where(ranks > 0, 1 / np.log2(np.maximum(ranks, 1) + 1), 0.0)
     order = np.lexsort((np.arange(count), worth[0] - worth[1]))
-    if comb(count + len(levels) - 1, count) <= MOST:
+    if comb(count + len(levels) - 1, count) <= most:
         given = np.array(list(combinations_with_replacement(levels[::-1].tolist(), count)))
     else:
         given = np.where(np.arange(count) < np.arange(count + 1)[:, None], levels[-1], 0.0)

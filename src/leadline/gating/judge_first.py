@@ -5,13 +5,13 @@ judged documents at such ranks", apart for each system, is drawn and the verdict
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from leadline.errors import amount
-from leadline.gating.completions import Completer, TwoRankings, inside
+from leadline.gating.completions import Completer, TwoRankings, inside, scored
 from leadline.gating.doubt import Doubt
 from leadline.gating.joint import joint_bounds
 from leadline.gating.policy import Rule
@@ -27,6 +27,8 @@ TOLERATED = 0.10
 LEAST_JUDGED = 100
 """With fewer judged documents in the two top k's there is nothing to draw grades from."""
 SETTLING_DRAWS = 40
+SHOWN_MULTISETS = 100
+"""How many multisets of grades a query gets for the bounds that only stand beside the verdict."""
 SAME = 1e-12
 """Differences smaller than this are the noise of floating point."""
 
@@ -177,8 +179,6 @@ def _with_pairs(
     found: Doubt, two: TwoRankings, table: _Table, chances: Chances, rng: "np.random.Generator"
 ) -> Doubt:
     """The doubt with the pairs to judge, most decisive first, and how many are likely to settle it."""
-    from dataclasses import replace
-
     order, listed = pairs_to_judge(two, table.free, table.as_judged, chances)
     return replace(found, pairs=listed, to_settle=_to_settle(table, order, chances, rng))
 
@@ -220,4 +220,27 @@ def _doubt(
 ) -> Doubt:
     first = apart if other is None else other > TOLERATED
     shares = two.shares
-    return Doubt(first, method, other, outcomes, len(table.free), shares[0], shares[1], draws, seed, reason)
+    found = Doubt(first, method, other, outcomes, len(table.free), shares[0], shares[1], draws, seed, reason)
+    low, high = _mean_bounds(table)
+    return replace(found, condensed=_condensed(two, table.mask), bound_low=low, bound_high=high)
+
+
+def _condensed(two: TwoRankings, mask: Flags) -> float | None:
+    """The mean difference on the lists without their unjudged documents; None where there is no such form."""
+    if two.measure.definition is None or not two.measure.definition.ranked:
+        return None
+    a, b = (scored(two.measure, side.hits.condensed(), two.rules) for side in two.sides)
+    d = (b - a)[mask]
+    d = d[~np.isnan(d)]
+    return float(d.mean()) if len(d) else None
+
+
+def _mean_bounds(table: _Table) -> tuple[float | None, float | None]:
+    """The mean difference where judging goes as ill, and as well, as it can for the candidate."""
+    ends: list[float | None] = []
+    for bound in joint_bounds(table.two, table.touched, SHOWN_MULTISETS):
+        full = table.as_judged.copy()
+        full[table.touched] = np.where(np.isnan(bound), full[table.touched], bound)
+        usable = full[~np.isnan(full)]
+        ends.append(float(usable.mean()) if len(usable) else None)
+    return ends[0], ends[1]

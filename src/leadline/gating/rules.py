@@ -32,6 +32,7 @@ from leadline.gating.sentences import (
     said_of_needed,
     said_of_remarks,
     said_of_smallest_margin,
+    thousandths,
 )
 from leadline.scores import Comparison, Scores, Verdict
 
@@ -285,7 +286,23 @@ def _reasons(found: Sequence[Finding], policy: Policy) -> list[str]:
 
 
 def _doubted(finding: Finding) -> list[str]:
-    return [f"{finding.rule.name}: {finding.doubt.reason}"] if finding.doubt is not None else []
+    """What judge-first found, and what stands beside it and never decides alone."""
+    found, name = finding.doubt, finding.rule.name
+    if found is None:
+        return []
+    said = [f"{name}: {found.reason}"]
+    if found.unjudged:
+        shares = (found.judged_baseline, found.judged_candidate)
+        percent = ["–" if one is None else f"{100 * one:.0f} %" for one in shares]
+        said.append(
+            f"{name}: judged of the top k: {percent[0]} of the baseline's, {percent[1]} of the candidate's"
+        )
+    if found.unjudged and found.condensed is not None:
+        said.append(f"{name}: {thousandths(found.condensed)} on condensed lists (judged documents only)")
+    if found.bound_low is not None and found.bound_high is not None and found.unjudged:
+        ends = f"{thousandths(found.bound_low)} and {thousandths(found.bound_high)}"
+        said.append(f"{name}: judging could bring it to between {ends}")
+    return said
 
 
 def _closed(
