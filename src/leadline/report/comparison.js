@@ -174,7 +174,7 @@
         document.querySelector(`#queries button[data-sort="${key}"]`).focus();
       },
     }, text + mark);
-    return el("th", { scope: "col", class: numeric ? "num" : null, "aria-sort": active ? (chosen.down ? "descending" : "ascending") : null }, button);
+    return el("th", { scope: "col", class: key === "size" ? "num size" : numeric ? "num" : null, "aria-sort": active ? (chosen.down ? "descending" : "ascending") : null }, button);
   }
   const highest = Math.max(0, ...data.grades.flat(2).filter((grade) => grade !== null));
   function badge(grade) {
@@ -207,8 +207,8 @@
   function table() {
     const [candidate, baseline] = sides(), found = rows(), pages = Math.max(1, Math.ceil(found.length / PAGE));
     chosen.page = Math.min(Math.max(0, chosen.page), pages - 1);
-    const head = el("tr", {}, heading("Query", "name", false), heading(data.systems[baseline], "before", true),
-      heading(data.systems[candidate], "after", true), heading("Difference", "difference", true), heading("Size", "size", true),
+    const head = el("tr", {}, heading("Query", "name", false), heading("Difference", "difference", true),
+      heading("Size", "size", true), heading(data.systems[baseline], "before", true), heading(data.systems[candidate], "after", true),
       heading(`Unjudged @${data.k}, ${data.systems[baseline]}`, "u1", true), heading(`Unjudged @${data.k}, ${data.systems[candidate]}`, "u2", true));
     const body = el("tbody");
     for (const row of found.slice(chosen.page * PAGE, (chosen.page + 1) * PAGE)) {
@@ -224,8 +224,9 @@
       const way = row.difference > 0 ? "up" : row.difference < 0 ? "down" : "";
       const count = (value) => (value === null ? "–" : String(value));
       body.append(el("tr", {}, el("th", { scope: "row", class: "query" }, button, ...(text ? [el("span", { class: "text" }, text)] : [])),
+        el("td", { class: `num ${way}` }, signed(row.difference)),
+        el("td", { class: "num size" }, row.difference === null ? "–" : Math.abs(row.difference).toFixed(4)),
         el("td", { class: "num" }, told(row.before)), el("td", { class: "num" }, told(row.after)),
-        el("td", { class: `num ${way}` }, signed(row.difference)), el("td", { class: "num" }, row.difference === null ? "–" : Math.abs(row.difference).toFixed(4)),
         el("td", { class: "num" }, count(row.u1)), el("td", { class: "num" }, count(row.u2))));
       if (open) body.append(opened(row.query, 7));
     }

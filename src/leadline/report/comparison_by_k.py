@@ -13,7 +13,7 @@ from leadline.report.comparison_plots import Line
 from leadline.scores import Floats
 
 SAME = 1e-6
-"""How near a mean made anew from the rankings must come to the one of the scores to be drawn."""
+"""How near a number made anew from the rankings must come to the one of the scores to be drawn."""
 
 
 def judged_lines(report: ComparisonReport) -> list[Line]:
@@ -54,7 +54,7 @@ def recall_lines(report: ComparisonReport) -> list[Line]:
     for system in report.scores.systems:
         points = {cut: report.scores.mean(name, system) for cut, name in cuts.items()}
         points = {cut: value for cut, value in points.items() if value == value}
-        made = _made(report, system, cuts, rel, known)
+        made = {} if known is None else _made(report, system, cuts, rel, known)
         if made and all(abs(made[cut] - value) < SAME for cut, value in points.items() if cut in made):
             points = made | {cut: value for cut, value in points.items() if cut <= DEPTH}
         lines.append(Line(system, {cut: value for cut, value in sorted(points.items()) if cut <= 100}))
@@ -71,8 +71,11 @@ def _recall(name: str) -> tuple[int | None, float]:
     return (int(cutoff or 0), float(parameters.get("rel", 1))) if usual else (None, 1.0)
 
 
-def _relevant(report: ComparisonReport, cuts: Mapping[int, str], rel: float) -> dict[str, float]:
-    """How many relevant documents each query has, where any system's R@c tells."""
+def _relevant(report: ComparisonReport, cuts: Mapping[int, str], rel: float) -> dict[str, float] | None:
+    """How many relevant documents each query has, where any system's R@c tells; None where two R@c disagree.
+
+    They do where R@c was not counted on these rankings, as with the expected value over ties.
+    """
     known: dict[str, float] = {}
     place = {query: index for index, query in enumerate(report.query_ids)}
     for system in report.scores.systems:
@@ -85,7 +88,9 @@ def _relevant(report: ComparisonReport, cuts: Mapping[int, str], rel: float) -> 
                 cell = report.scores.cell(name, system)
                 for query, value in zip(cell.query_ids, cell.values.tolist(), strict=True):
                     if value > 0 and query in place:
-                        known[query] = float(found[place[query], cut - 1]) / value
+                        count = float(found[place[query], cut - 1]) / value
+                        if abs(count - known.setdefault(query, round(count))) > SAME * max(1.0, count):
+                            return None
     return known
 
 

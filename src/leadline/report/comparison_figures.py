@@ -112,10 +112,9 @@ def _distribution(spread: Spread, what: str, edge: Sequence[str]) -> str:
 
 def by_depth(report: ComparisonReport) -> Iterator[str]:
     """How much is judged, by system and by depth; and recall by k."""
-    if report.judged or report.rankings:
-        yield "<h2>How much is judged</h2>"
-        yield judged_table(report)
-        lines = judged_lines(report)
+    lines, known = judged_lines(report), judged_table(report)
+    if lines or known:
+        yield f"<h2>How much is judged</h2>\n{known}"
         if lines:
             note = "The mean over queries of the judged share of the first k documents returned."
             yield curves("judged", "Judged@k by depth", lines, report.depth, note)
@@ -123,6 +122,8 @@ def by_depth(report: ComparisonReport) -> Iterator[str]:
     lines = recall_lines(report)
     if lines:
         note = "Share of the judged relevant documents among the first k, the mean over queries."
+        if max(k for line in lines for k in line.points) < DEPTH:
+            note += f" Further k need -m R@{DEPTH}."
         yield curves("recall", "Recall@k", lines, report.depth, note)
     else:
         yield f'<p class="soft">Not drawn: no R@k was asked for. Add <code>-m R@{DEPTH}</code>.</p>'

@@ -9,6 +9,9 @@ from leadline.errors import printable
 from leadline.report import wording
 from leadline.report.json_text import strict
 
+LONG_NAME = 160
+"""Characters of an id that are shown; ids often differ in their last ones, so both ends are kept."""
+
 
 def escaped(text: object) -> str:
     """Text as HTML shows it, also inside an attribute; control characters are made visible.
@@ -17,6 +20,17 @@ def escaped(text: object) -> str:
     '&lt;/script&gt;&quot;'
     """
     return html.escape(printable(str(text)))
+
+
+def shortened(text: str) -> str:
+    """A name with its control characters made visible and, where it is very long, its middle left out.
+
+    >>> shortened("a" * 200 + "b")[-80:] == "a" * 79 + "b"
+    True
+    """
+    text = printable(text)
+    half = LONG_NAME // 2
+    return text if len(text) <= LONG_NAME else f"{text[: half - 1]}…{text[-half:]}"
 
 
 def signed(value: float | None) -> str:
@@ -61,7 +75,7 @@ def table(
     )
     body = []
     for first, *others in rows:
-        cells = [f'<th scope="row">{escaped(first)}</th>']
+        cells = [f'<th scope="row"{" class=num" if head[0][1] else ""}>{escaped(first)}</th>']
         cells += [
             f"<td{' class=num' if numeric else ''}>{escaped(cell)}</td>"
             for cell, (_, numeric) in zip(others, head[1:], strict=True)

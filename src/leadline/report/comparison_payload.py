@@ -15,6 +15,7 @@ from leadline.comparison import Pairs
 from leadline.errors import printable
 from leadline.report import wording
 from leadline.report.comparing import ComparisonReport
+from leadline.report.comparison_parts import shortened
 from leadline.report.comparison_plots import reach
 from leadline.scores import ERROR, UNANSWERED, UNDEFINED, Comparison, Floats
 
@@ -158,11 +159,11 @@ class Payload:
         return {
             "k": report.depth,
             "total": len(self.all_queries),
-            "systems": [printable(name) for name in self.systems],
+            "systems": [shortened(name) for name in self.systems],
             "measures": [wording.heading(report.scores, name) for name in self.measures],
             "whole_numbers": [wording.base_name(name) in wording.COUNTS for name in self.measures],
             "pairs": [[self.systems.index(c), self.systems.index(b)] for c, b in baseline_of.items()],
-            "queries": [printable(query) for query in self.listed],
+            "queries": [shortened(query) for query in self.listed],
             "texts": self._texts(),
             "values": [[self._values(name, measure) for measure in self.measures] for name in self.systems],
             "spreads": [
@@ -214,11 +215,11 @@ class Payload:
                 for document in found[0]:
                     if document not in names:
                         names[document] = len(names)
-                        room -= len(document.encode("utf-8", "replace")) + 3
+                        room -= len(shortened(document).encode("utf-8", "replace")) + 3
                     codes.append(names[document])
                 room -= sum(len(str(code)) + 1 for code in codes) + 2 * len(codes) + 6
                 ranks[system][row], grades[system][row] = codes, found[1]
-        return [printable(name) for name in names], ranks, grades
+        return [shortened(name) for name in names], ranks, grades
 
 
 def _columns(d: Floats, most: float) -> list[int]:

@@ -51,14 +51,14 @@ def ticks(values: Sequence[float], most: int = 5) -> list[float]:
     >>> ticks([0.0])
     [-1.0, 0.0, 1.0]
     """
-    low, high = min(0.0, *values), max(0.0, *values)
+    low, high = min([0.0, *values]), max([0.0, *values])
     span = high - low
     if not span > 0:
         return [-1.0, 0.0, 1.0]
     unit = 10.0 ** math.floor(math.log10(span / most))
     step = next(unit * m for m in (1, 2, 5, 10) if span / (unit * m) <= most)
-    first, last = math.floor(low / step - 1e-9), math.ceil(high / step + 1e-9)
-    return [round(place * step, 12) for place in range(first, last + 1)]
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [_round(place * step) for place in range(first, last + 1)]
 
 
 def reach(values: Sequence[float]) -> float:
@@ -71,7 +71,12 @@ def reach(values: Sequence[float]) -> float:
     if not most > 0:
         return 1.0
     unit = 10.0 ** math.floor(math.log10(most))
-    return next(round(unit * m, 12) for m in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if most <= unit * m * (1 + 1e-9))
+    return next(_round(unit * m) for m in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if most <= unit * m * (1 + 1e-9))
+
+
+def _round(value: float) -> float:
+    """Without the noise of floating point that a product with a step leaves."""
+    return float(f"{value:.12g}")
 
 
 def lanes(rows: Sequence[Lane], note: str = "", scale: Sequence[float] | None = None) -> str:
@@ -97,7 +102,8 @@ def lanes(rows: Sequence[Lane], note: str = "", scale: Sequence[float] | None = 
         if row.second_low is not None and row.second_high is not None:
             parts.append(_stroke("second", place(row.second_low), 15, place(row.second_high), 15))
         parts.append(_stroke("dot", place(row.value), 9, place(row.value), 9))
-        told = f"{signed(row.value)} {interval(row.low, row.high)}"
+        ends = interval(row.low, row.high) if row.low is not None else "no interval"
+        told = f"{signed(row.value)} {ends}"
         drawn.append(
             f'<div class="lane"><span class="label">{_unbroken(row.label)}</span>'
             f'<svg viewBox="0 0 {WIDE} 20" preserveAspectRatio="none" aria-hidden="true">{"".join(parts)}</svg>'

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from leadline.errors import UsageError, amount, printable
 from leadline.measure import split_text
+from leadline.movement import Document
 from leadline.report import wording
 from leadline.report.comparing import ComparisonReport
 from leadline.report.comparison_parts import (
@@ -14,6 +15,7 @@ from leadline.report.comparison_parts import (
     folded,
     interval,
     pairs,
+    shortened,
     signed,
     table,
 )
@@ -40,8 +42,9 @@ METHODS = {
 }
 """The names of the methods of intervals and tests, where they differ from what stands in the numbers."""
 
-SHOWN_PAIRS, SHOWN_DOCUMENTS = 20, 5
-"""How many pairs to judge, and documents of a query that moved, are named; the rest are counted."""
+SHOWN_PAIRS, SHOWN_DOCUMENTS, SHOWN_TEXT = 20, 5, 120
+"""How many pairs to judge, and documents of a query that moved, are named (the rest are counted), and how many
+characters of its text."""
 
 
 def verdict(report: ComparisonReport) -> Iterator[str]:
@@ -103,8 +106,8 @@ def _doubt(report: ComparisonReport) -> Iterator[str]:
         ]
         rows = [
             [
-                pair.get("query_id"),
-                pair.get("doc_id"),
+                shortened(str(pair.get("query_id"))),
+                shortened(str(pair.get("doc_id"))),
                 ", ".join(f"{name} {rank}" for name, rank in pair.get("ranks", {}).items()),
                 signed(pair.get("move")),
                 f"{pair['likely']:.0%}" if pair.get("likely") is not None else wording.ABSENT,
@@ -172,7 +175,7 @@ def _of_candidate(report: ComparisonReport, rows: Sequence[Comparison], several:
 
 def _judged(report: ComparisonReport, system: str, measure: str) -> str:
     """The judged share of the top k that a measure looks at, or of the k that is sent where it has no cutoff."""
-    known = report.judged.get(system, {})
+    known = judged_shares(report).get(system, {})
     try:
         cutoff = split_text(measure)[2]
     except UsageError:
@@ -228,13 +231,25 @@ def _all_pairs(report: ComparisonReport) -> Iterator[str]:
     yield table(title, head, body)
 
 
+def judged_shares(report: ComparisonReport) -> dict[str, dict[str, float]]:
+    """System → k → the judged share of its top k: the report's, and what the account knows of other k."""
+    systems = report.scores.account.get("systems") or {}
+    found = {
+        name: {str(k): v for k, v in (row.get("judged_at") or {}).items()} for name, row in systems.items()
+    }
+    for name, shares in report.judged.items():
+        found.setdefault(name, {}).update(shares)
+    return {name: shares for name, shares in found.items() if shares}
+
+
 def judged_table(report: ComparisonReport) -> str:
     """The judged share of each system's top k, at every k known."""
-    depths = sorted({int(k) for shares in report.judged.values() for k in shares})
+    known = judged_shares(report)
+    depths = sorted({int(k) for shares in known.values() for k in shares})
     head = [("System", False), *((f"Judged@{k}", True) for k in depths)]
     rows = [
         [name, *(f"{shares[str(k)]:.4f}" if str(k) in shares else wording.ABSENT for k in depths)]
-        for name, shares in report.judged.items()
+        for name, shares in known.items()
     ]
     return table("Judged share by system and depth", head, rows) if depths else ""
 
@@ -249,7 +264,7 @@ def moved(report: ComparisonReport) -> Iterator[str]:
     rows = []
     for one in report.moved:
         text = report.texts.get(one.query_id)
-        name = f"{one.query_id}: {text[:120]}" if text else one.query_id
+        name = shortened(one.query_id) + (f": {text[:SHOWN_TEXT]}" if text else "")
         lists = [_documents(documents) for documents in (one.gained, one.lost)]
         rows.append(
             [
@@ -263,9 +278,9 @@ def moved(report: ComparisonReport) -> Iterator[str]:
     yield table("The queries that moved most", [*head, ("Lost", False)], rows, "moved")
 
 
-def _documents(documents: Sequence[object]) -> str:
+def _documents(documents: Sequence[Document]) -> str:
     told = [
-        f"{getattr(one, 'doc_id', '')} (rank {getattr(one, 'rank', '')}, {grade_text(getattr(one, 'grade', None))})"
+        f"{shortened(one.doc_id)} (rank {one.rank}, {grade_text(one.grade)})"
         for one in documents[:SHOWN_DOCUMENTS]
     ]
     more = len(documents) - SHOWN_DOCUMENTS
@@ -301,7 +316,7 @@ def account(report: ComparisonReport) -> Iterator[str]:
     if columns:
         head = [("System", False), *((wording.SYSTEM_COUNTS[key], True) for key in columns)]
         rows = [[name, *(row.get(key, wording.ABSENT) for key in columns)] for name, row in systems.items()]
-        yield table("What each system's run held", head, rows)
+        yield table("What each system's run held", head, rows, "account")
     yield folded("Every convention", pairs(scores.conventions))
 
 
