@@ -242,8 +242,9 @@ def test_too_many_errors(capsys):
         for i in range(failed):
             rows[i] = {"query_id": f"q{i:02}", "error": "time-out"}
         Path("new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        code, out, err = leadline(capsys, "gate", "new.jsonl")
+        code, out, err = leadline(capsys, "gate", "new.jsonl", "--write", "j.xml")
         assert code == wanted, out + err
+        assert ET.parse("j.xml").getroot().get("errors") == str(failed)
         if failed:
             assert out.startswith("too many errors: 1 of 40 rows failed, and 2 % may")
             rows[0] = {"query_id": "q00", "doc_ids": [f"d0_{j}" for j in range(5)]}
@@ -257,6 +258,25 @@ def test_a_must_pass_query_that_fell(capsys):
     assert code == 1
     assert out.startswith("fail: must-pass query q03 fell in nDCG@5: ")
     assert ET.parse("j.xml").getroot().get("failures") == "1"
+
+
+def test_a_must_pass_query_that_judging_could_lift(capsys):
+    policy('[[gate.rule]]\nmeasure = "RR"\nmargin = 0.5\n', gate_head='must_pass = ["q03"]')
+    pinned(capsys, share=1.0)
+    # Its first place goes to a document that nobody judged.
+    write_run("new.run", lambda i: [0, 1, 2, 3, 4])
+    text = Path("new.run").read_text()
+    Path("new.run").write_text(text.replace("q03 Q0 d3_0 1 9 x", "q03 Q0 other 1 9 x\nq03 Q0 d3_0 2 8.5 x"))
+    code, out, _ = leadline(capsys, "gate", "new.run", "--write", "t.jsonl")
+    assert code == 0
+    assert out.startswith("undecided: must-pass query q03 fell in RR: 1 to .5; judging could lift it again")
+    (row,) = [json.loads(line) for line in Path("t.jsonl").read_text().splitlines()]
+    assert (row["query_id"], row["doc_id"], row["rule"]) == ("q03", "other", "must pass")
+    # Judged, it is a fall like any other.
+    with Path("qrels.txt").open("a") as file:
+        file.write("q03 0 other 0\n")
+    code, out, _ = leadline(capsys, "gate", "new.run")
+    assert (code, out.splitlines()[0]) == (1, "fail: must-pass query q03 fell in RR: 1 to .5")
 
 
 def test_a_slice_has_its_own_rule(capsys):

@@ -11,6 +11,7 @@ from leadline.evaluation import evaluate
 from leadline.gating.doubt import Doubt
 from leadline.gating.finding import EFFECTS, OUTCOMES
 from leadline.gating.holm import holm_rejects, p_below
+from leadline.gating.must_pass import MustPass, must_pass
 from leadline.gating.policy import Policy, Rule
 from leadline.gating.rules import (
     decide,
@@ -18,7 +19,6 @@ from leadline.gating.rules import (
     effect_of,
     exit_code,
     findings,
-    must_pass_failed,
     released,
 )
 from leadline.scores import Comparison, Verdict
@@ -427,7 +427,7 @@ def test_must_pass_queries():
     runs = {"old": {"a": ["x"], "b": ["x"], "c": ["y"]}, "new": {"a": ["x"], "b": ["y"], "c": ["x"]}}
     scores = evaluate(runs, {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}}, ["RR"])
     policy = Policy((Rule("RR"),), must_pass=("a", "b", "c", "z"))
-    said = must_pass_failed(scores, policy, "old", "new")
+    said = must_pass(scores, policy, "old", "new").failed
     assert said == (
         "must-pass query b fell in RR: 1 to 0",
         "must-pass query z is not among the judged queries",
@@ -435,7 +435,18 @@ def test_must_pass_queries():
     verdict = decide([ends(*GOOD, measure="RR")], policy, must_pass_failed=said)
     assert (verdict.outcome, verdict.reasons[:2]) == ("fail", said)
     assert verdict.sentence == "fail: must-pass query b fell in RR: 1 to 0 (and 1 more)"
-    assert must_pass_failed(scores, Policy((Rule("RR"),), must_pass=("a", "c")), "old", "new") == ()
+    assert must_pass(scores, Policy((Rule("RR"),), must_pass=("a", "c")), "old", "new") == MustPass()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"), [(*GOOD, "judge-first"), (*OPEN, "judge-first"), (*BAD, "fail")]
+)
+def test_a_must_pass_query_that_judging_could_lift(low, high, outcome):
+    verdict = decide([ends(low, high)], Policy((NDCG,)), must_pass_open=["q fell; judging could lift it"])
+    assert verdict.outcome == outcome
+    assert "q fell; judging could lift it" in verdict.reasons
+    if outcome == "judge-first":
+        assert verdict.sentence == "undecided: q fell; judging could lift it"
 
 
 def test_notes_stand_among_the_reasons():

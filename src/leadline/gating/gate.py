@@ -1,7 +1,8 @@
 """The gate: a candidate's run against a pinned baseline under a policy, from tables to the verdict."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -14,10 +15,18 @@ from leadline.gating.baseline import Baseline, JudgmentChange, compare_judgments
 from leadline.gating.comparable import why_not_comparable
 from leadline.gating.completions import TwoRankings
 from leadline.gating.doubt import Doubt
-from leadline.gating.finding import FAIL, JUDGE_FIRST, TOO_FEW, Finding
+from leadline.gating.finding import (
+    FAIL,
+    JUDGE_FIRST,
+    NOT_COMPARABLE,
+    TOO_FEW,
+    TOO_MANY_ERRORS,
+    Finding,
+)
 from leadline.gating.judge_first import doubt
+from leadline.gating.must_pass import MustPass, must_pass
 from leadline.gating.policy import Policy, Rule
-from leadline.gating.rules import decide, exit_code, findings, must_pass_failed
+from leadline.gating.rules import decide, exit_code, findings
 from leadline.hits import Judged
 from leadline.inputs import Inputs
 from leadline.movement import heads_of
@@ -51,6 +60,7 @@ class GateReport:
     ----------
     verdict, policy: as they say. findings: one a rule; empty where it never came to the rules. comparisons: those
     the rules were read off. doubts: of each rule. scores: of both systems, None where nothing could be scored.
+    must_pass: what became of the queries that must pass.
     change: what became of the judgments. gated: how often the baseline was gated against, this time included.
     worst: the worst queries of the measure the verdict rests on.
     """
@@ -65,6 +75,7 @@ class GateReport:
     scores: Scores | None = None
     change: JudgmentChange | None = None
     gated: int = 0
+    must_pass: MustPass = field(default_factory=MustPass)
     worst: tuple[WorstQuery, ...] = ()
 
     @property
@@ -75,7 +86,9 @@ class GateReport:
     @property
     def to_judge(self) -> list[dict[str, Any]]:
         """The pairs to judge, most decisive first, each once; with the rule that asks for it."""
-        rows: dict[tuple[str, str], dict[str, Any]] = {}
+        rows: dict[tuple[str, str], dict[str, Any]] = {
+            (one.query_id, one.doc_id): {**one.to_dict(), "rule": "must pass"} for one in self.must_pass.pairs
+        }
         for rule, found in (self.doubts or {}).items():
             for pair in found.pairs if found.judge_first else ():
                 rows.setdefault((pair.query_id, pair.doc_id), {**pair.to_dict(), "rule": rule.name})
@@ -147,24 +160,33 @@ def _judged(
     policy, name, candidate = empty.policy, empty.baseline, empty.candidate
     slices = _slices(policy, both.queries)
     rows = _comparisons(scores, name, candidate, policy, slices)
-    doubts = {} if rules.complete else _doubts(both, policy, rules, rows, slices)
+    judged = Judged.of(both.qrels)
+
+    @cache
+    def rankings(measure: str) -> TwoRankings:
+        return TwoRankings.of(both.runs[0], both.runs[1], judged, parse(measure, rules), rules)
+
+    doubts = {} if rules.complete else _doubts(rankings, policy, rows, slices)
+    fell = must_pass(scores, policy, name, candidate, None if rules.complete else rankings)
     verdict = decide(
         rows,
         policy,
         judge_first=doubts,
-        must_pass_failed=must_pass_failed(scores, policy, name, candidate),
+        must_pass_failed=fell.failed,
+        must_pass_open=fell.open,
         notes=notes,
         files=files,
     )
-    found = findings(rows, policy, judge_first=doubts) if rows else ()
+    report = replace(empty, verdict=verdict, comparisons=tuple(rows), scores=scores)
+    if verdict.outcome in (NOT_COMPARABLE, TOO_MANY_ERRORS):
+        return report
+    found = findings(rows, policy, judge_first=doubts)
     measure = _rests_on(found).rule.measure
     return replace(
-        empty,
-        verdict=verdict,
+        report,
         findings=found,
-        comparisons=tuple(rows),
         doubts=doubts,
-        scores=scores,
+        must_pass=fell,
         worst=_worst(both, scores, measure, rules, _texts(both.queries)),
     )
 
@@ -218,19 +240,14 @@ def _comparisons(
 
 
 def _doubts(
-    both: Inputs,
+    rankings: Callable[[str], TwoRankings],
     policy: Policy,
-    rules: Conventions,
     rows: Sequence[Comparison],
     slices: Mapping[str | None, set[str] | None],
 ) -> dict[Rule, Doubt]:
-    judged = Judged.of(both.qrels)
-    seen: dict[str, TwoRankings] = {}
+    """What judging could change, rule by rule."""
     out = {}
     for rule in policy.rules:
-        if rule.measure not in seen:
-            measure = parse(rule.measure, rules)
-            seen[rule.measure] = TwoRankings.of(both.runs[0], both.runs[1], judged, measure, rules)
         own = next(
             row
             for row in rows
@@ -238,13 +255,8 @@ def _doubts(
             and abs(row.level - 1 + rule.alpha) < 1e-9
         )
         ids = slices[rule.slice]
-        out[rule] = doubt(
-            seen[rule.measure],
-            rule,
-            comparison=own,
-            queries=None if ids is None else sorted(ids),
-            seed=policy.seed,
-        )
+        queries = None if ids is None else sorted(ids)
+        out[rule] = doubt(rankings(rule.measure), rule, comparison=own, queries=queries, seed=policy.seed)
     return out
 
 

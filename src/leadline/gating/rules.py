@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leadline.errors import UsageError, amount, printable
+from leadline.errors import UsageError, amount
 from leadline.gating.doubt import Doubt
 from leadline.gating.finding import (
     FAIL,
@@ -34,7 +34,7 @@ from leadline.gating.sentences import (
     said_of_smallest_margin,
     thousandths,
 )
-from leadline.scores import Comparison, Scores, Verdict
+from leadline.scores import Comparison, Verdict
 
 
 def released(rule: Rule, low: npt.ArrayLike, high: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.int8]:
@@ -112,6 +112,7 @@ def decide(
     n_queries: int | None = None,
     not_comparable: Sequence[str] = (),
     must_pass_failed: Sequence[str] = (),
+    must_pass_open: Sequence[str] = (),
     notes: Sequence[str] = (),
     files: Mapping[str, str] | None = None,
 ) -> Verdict:
@@ -126,7 +127,8 @@ def decide(
     comparisons, judge_first: see `findings`.
     errors, n_queries: failed rows and all rows; by default the most that a comparison saw.
     not_comparable: reasons why nothing may be compared (see `leadline.gating.baseline`).
-    must_pass_failed: sentences on the policy's must-pass queries that fell.
+    must_pass_failed, must_pass_open: sentences on the policy's must-pass queries that fell, and on those that fell
+        and that judging could lift again (see `leadline.gating.must_pass`).
     notes: sentences to stand among the reasons, such as "+12 judgments".
     files: the paths for the next command: baseline, candidate, qrels, config.
 
@@ -138,20 +140,21 @@ def decide(
     if comparisons:
         names.setdefault("baseline", comparisons[0].baseline)
         names.setdefault("candidate", comparisons[0].candidate)
-    if not_comparable:
-        return _closed(NOT_COMPARABLE, not_comparable, notes, policy, names)
-    failed = max((c.n_error for c in comparisons), default=0) if errors is None else errors
-    rows = max((c.n + c.n_left_out for c in comparisons), default=0) if n_queries is None else n_queries
-    if failed > policy.error_share * rows:
-        why = f"{failed} of {amount(rows, 'row')} failed, and {points(100 * policy.error_share)} % may"
-        return _closed(TOO_MANY_ERRORS, [why], notes, policy, names)
+    barred = _barred(comparisons, policy, errors, n_queries, not_comparable)
+    if barred is not None:
+        return _closed(*barred, notes, policy, names)
     found = findings(comparisons, policy, judge_first=judge_first)
     empty = [f"{f.rule.name}: no query has a value in both systems" for f in found if f.comparison.n == 0]
     if empty:
         return _closed(NOT_COMPARABLE, empty, notes, policy, names)
-    outcome, rests_on = _together(found, bool(must_pass_failed))
-    sentence = headline(outcome, rests_on, found, list(must_pass_failed))
-    reasons = [*must_pass_failed, *_reasons(found, policy), *notes]
+    outcome, rests_on = _together(found)
+    queries: Sequence[str] = ()
+    if must_pass_failed:
+        outcome, queries = FAIL, must_pass_failed
+    elif must_pass_open and outcome in (PASS, TOO_FEW):
+        outcome, queries = JUDGE_FIRST, must_pass_open
+    sentence = headline(outcome, rests_on, found, queries)
+    reasons = [*must_pass_failed, *must_pass_open, *_reasons(found, policy), *notes]
     return Verdict(
         outcome,
         rests_on.effect,
@@ -199,28 +202,22 @@ def exit_code(verdict: Verdict, policy: Policy | None = None) -> int:
     return 3 if policy is not None and policy.on_undecided == "fail" else 0
 
 
-def must_pass_failed(scores: Scores, policy: Policy, baseline: str, candidate: str) -> tuple[str, ...]:
-    """A sentence for each must-pass query that fell in a rule's measure, has no value or is not there.
-
-    Raises
-    ------
-    UnknownNameError: a system or a rule's measure is not among the scores.
-    """
-    said = []
-    for query in policy.must_pass:
-        for measure in policy.measures:
-            before = scores.per_query(measure, baseline).get(query)
-            now = scores.per_query(measure, candidate)
-            name = f"must-pass query {printable(query)}"
-            if query not in now:
-                said.append(f"{name} is not among the judged queries")
-                break
-            value = now[query]
-            if value is None:
-                said.append(f"{name} has no {measure} in {printable(candidate)}")
-            elif before is not None and value < before:
-                said.append(f"{name} fell in {measure}: {points(before)} to {points(value)}")
-    return tuple(said)
+def _barred(
+    comparisons: Sequence[Comparison],
+    policy: Policy,
+    errors: int | None,
+    n_queries: int | None,
+    not_comparable: Sequence[str],
+) -> tuple[str, Sequence[str]] | None:
+    """What keeps the verdict from the rules: the outcome and its reasons; None where nothing does."""
+    if not_comparable:
+        return NOT_COMPARABLE, not_comparable
+    failed = max((c.n_error for c in comparisons), default=0) if errors is None else errors
+    rows = max((c.n + c.n_left_out for c in comparisons), default=0) if n_queries is None else n_queries
+    if failed > policy.error_share * rows:
+        share = points(100 * policy.error_share)
+        return TOO_MANY_ERRORS, [f"{failed} of {amount(rows, 'row')} failed, and {share} % may"]
+    return None
 
 
 def _of_rule(rule: Rule, comparisons: Sequence[Comparison]) -> Comparison:
@@ -251,13 +248,13 @@ def _outcome(rule: Rule, c: Comparison, doubt: Doubt | None, stands: bool, rules
     return {1: PASS, 0: TOO_FEW, -1: FAIL}[word], False
 
 
-def _together(found: Sequence[Finding], must_pass: bool) -> tuple[str, Finding]:
+def _together(found: Sequence[Finding]) -> tuple[str, Finding]:
     """The outcome of all rules, and the finding that it rests on."""
     for outcome in (FAIL, JUDGE_FIRST, TOO_FEW):
         resting = [one for one in found if one.outcome == outcome]
         if resting:
-            return (FAIL if must_pass else outcome), resting[0]
-    return (FAIL if must_pass else PASS), found[0]
+            return outcome, resting[0]
+    return PASS, found[0]
 
 
 def _needed(rule: Rule, c: Comparison) -> int | None:

@@ -42,7 +42,7 @@ def headline(outcome: str, rests_on: Finding, found: Sequence[Finding], must_pas
     """The verdict in one sentence, which names the rule where there are several."""
     if must_pass:
         more = f" (and {len(must_pass) - 1} more)" if len(must_pass) > 1 else ""
-        return f"fail: {must_pass[0]}{more}"
+        return f"{'fail' if outcome == FAIL else 'undecided'}: {must_pass[0]}{more}"
     several = len(found) > 1
     about = f" ({rests_on.rule.name})" if several else ""
     if outcome == PASS:
