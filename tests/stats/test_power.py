@@ -137,7 +137,8 @@ def test_resampled_number_is_the_analytic_one_for_normal_differences(difference)
     seen = seen / seen.std(ddof=1)
     found = queries_until_excluded(seen + 7.0, difference, np.random.default_rng(3))
     assert found.n == pytest.approx(queries_needed(1.0, difference), rel=0.08, abs=1)
-    assert (found.method, found.difference, found.reason) == ("resampling", difference, None)
+    method = "resampling" if abs(difference) > 0.1 else "noncentral t"
+    assert (found.method, found.difference, found.reason) == (method, difference, None)
 
 
 def test_the_observed_mean_does_not_matter():
@@ -159,15 +160,39 @@ def test_resampled_number_reaches_the_power():
     assert np.mean(np.abs(t) > stats.t.ppf(0.975, n - 1)) == pytest.approx(0.8, abs=0.03)
 
 
-def test_counting_draws_is_drawing():
-    # Above as many queries as were seen, values are counted instead of drawn: the same distribution.
+def test_beyond_a_thousand_queries_skew_decides_the_method():
+    # One of 1,000 differences is large: skewness 31.6, so that 2,000 queries are not enough for t to be normal.
+    rare = np.zeros(1000)
+    rare[0] = 1.0
+    found = queries_until_excluded(rare, 0.0019, np.random.default_rng(1))
+    assert found.method == "resampling" and found.n > 1000
+    # Half and half has none: (1.96 + .842)²·.25/.01² = 19,622.
+    even = queries_until_excluded(np.arange(1000) % 2, 0.01, np.random.default_rng(1))
+    assert even.method == "noncentral t" and even.n == pytest.approx(19_622 * 1000 / 999, abs=3)
+
+
+def test_the_noncentral_t_is_what_sets_would_say(monkeypatch):
+    seen = np.where(
+        np.random.default_rng(6).random(200) < 0.7, 0.0, np.random.default_rng(7).laplace(0, 0.2, 200)
+    )
+    at_once = queries_until_excluded(seen, 0.01, np.random.default_rng(1))
+    monkeypatch.setattr(power, "LARGE", 10**9)
+    sets = queries_until_excluded(seen, 0.01, np.random.default_rng(1))
+    assert (at_once.method, sets.method) == ("noncentral t", "resampling")
+    assert sets.n == pytest.approx(at_once.n, rel=0.08)
+
+
+def test_counting_draws_is_drawing(monkeypatch):
+    # Where there are many draws a value, values are counted instead of drawn: the same distribution.
     values = np.random.default_rng(8).normal(0.2, 1, 60)
+    drawn = power._share_excluding(values, 61, np.random.default_rng(9), 0.95)
+    monkeypatch.setattr(power, "COUNTS_PAY", 1)
     counted = power._share_excluding(values, 61, np.random.default_rng(9), 0.95)
-    drawn = power._share_excluding(values, 60, np.random.default_rng(9), 0.95)
     assert counted == pytest.approx(drawn, abs=4 * math.sqrt(2 * 0.25 / power.SAMPLES) + 0.01)
 
 
-def test_counting_draws_is_drawing_far_from_zero():
+def test_counting_draws_is_drawing_far_from_zero(monkeypatch):
+    monkeypatch.setattr(power, "COUNTS_PAY", 1)
     # Five values of mean .8 and sd .79, sets of 15: the spread is about each set's own mean, not about zero.
     # By hand of another kind: 40,000 sets drawn one by one, ±.006; counted: 4,000 sets, ±.008 each.
     values = np.array([-0.2, 0.3, 0.8, 1.3, 1.8])

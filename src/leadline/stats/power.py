@@ -30,6 +30,14 @@ CLOSE = 0.01
 
 DRAWS_AT_ONCE = 1 << 19
 
+COUNTS_PAY = 10
+"""From this many draws a value on, it is cheaper to draw how often each value occurs than each draw."""
+
+LARGE = 1000
+SKEW_LEFT = 0.05
+"""From `LARGE` queries on, with skewness/√n below this, t is as good as normal: the
+first term of Edgeworth's expansion moves a power of .8 by less than .006, the noise of the sets (Hall 1992, 2.6)."""
+
 TOO_FEW_FOR_SPREAD = "n<5: the spread is too uncertain for a range"
 TOO_MANY = f"more than {MOST_QUERIES:,} queries"
 
@@ -180,6 +188,9 @@ def queries_until_excluded(
     The range comes from the uncertainty of the spread: n goes with the variance, whose interval is Bonett's,
     which allows for heavy tails (Bonett 2006, Computational Statistics & Data Analysis 50).
 
+    Where more than a thousand queries are needed and the differences are not too skewed, sets of them would say
+    what the noncentral t says at once; then `method` is "noncentral t", and there is no noise.
+
     None, with the reason, where there is nothing to go by: fewer than two differences, or no spread. The range
     alone is None below five differences.
 
@@ -207,14 +218,18 @@ def queries_until_excluded(
     start = _normal_size(float(row.std(ddof=1)), difference, power, 1 - level)
     if start > MOST_QUERIES:
         return QueriesUntil(None, None, None, difference, "resampling", TOO_MANY)
-    n = _bisect(lambda size: _share_excluding(moved, size, rng, level) >= power, max(2, start))
-    if n is None:
-        return QueriesUntil(None, None, None, difference, "resampling", TOO_MANY)
+    n: int | None
+    if start >= LARGE and _skewness(row) <= SKEW_LEFT * math.sqrt(start):
+        n, method = queries_needed(float(row.std(ddof=1)), difference, power, 1 - level), "noncentral t"
+    else:
+        n = _bisect(lambda size: _share_excluding(moved, size, rng, level) >= power, max(2, start))
+        method = "resampling"
+    if n is None or n > MOST_QUERIES:
+        return QueriesUntil(None, None, None, difference, method, TOO_MANY)
     if row.size < 5:
-        return QueriesUntil(n, None, None, difference, "resampling", TOO_FEW_FOR_SPREAD)
+        return QueriesUntil(n, None, None, difference, method, TOO_FEW_FOR_SPREAD)
     shrink, grow = _variance_range(row, level)
-    low, high = max(2, math.floor(n * shrink)), max(2, math.ceil(n * grow))
-    return QueriesUntil(n, low, high, difference, "resampling")
+    return QueriesUntil(n, max(2, math.floor(n * shrink)), max(2, math.ceil(n * grow)), difference, method)
 
 
 def _power(n: int, effect: float, tail: float, two_sided: bool) -> float:
@@ -289,10 +304,11 @@ def _share_excluding(values: Floats, n: int, rng: "np.random.Generator", level: 
     A set without spread has no interval, so it excludes nothing.
     """
     critical = t_quantile(0.5 + level / 2, n - 1)
-    found, rows = 0, max(1, DRAWS_AT_ONCE // min(n, values.size))
+    counted = n > COUNTS_PAY * values.size
+    found, rows = 0, max(1, DRAWS_AT_ONCE // (values.size if counted else n))
     for start in range(0, SAMPLES, rows):
         many = min(rows, SAMPLES - start)
-        if n <= values.size:
+        if not counted:
             drawn = values[rng.integers(0, values.size, size=(many, n))]
             mean, sd = drawn.mean(axis=1), drawn.std(axis=1, ddof=1)
             spread = drawn.min(axis=1) < drawn.max(axis=1)
@@ -306,6 +322,12 @@ def _share_excluding(values: Floats, n: int, rng: "np.random.Generator", level: 
             spread = (counts > 0).sum(axis=1) > 1
         found += int(np.sum(spread & (np.abs(mean) * math.sqrt(n) > critical * sd)))
     return found / SAMPLES
+
+
+def _skewness(row: Floats) -> float:
+    """The absolute skewness, the third central moment over the sd cubed."""
+    off = (row - row.mean()) / np.abs(row - row.mean()).max()
+    return float(abs(np.mean(off**3)) / np.mean(off**2) ** 1.5)
 
 
 def _variance_range(row: Floats, level: float) -> tuple[float, float]:
