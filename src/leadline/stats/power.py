@@ -35,8 +35,8 @@ COUNTS_PAY = 10
 
 LARGE = 1000
 SKEW_LEFT = 0.05
-"""From `LARGE` queries on, with skewness/√n below this, t is as good as normal: the
-first term of Edgeworth's expansion moves a power of .8 by less than .006, the noise of the sets (Hall 1992, 2.6)."""
+"""From `LARGE` queries on, with skewness/√n below this, t is as good as normal: the first term of Edgeworth's
+expansion moves a power of .8 by less than .006, the noise of the sets (Hall 1992, section 2.6)."""
 
 TOO_FEW_FOR_SPREAD = "n<5: the spread is too uncertain for a range"
 TOO_MANY = f"more than {MOST_QUERIES:,} queries"
