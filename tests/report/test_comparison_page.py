@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import re
 import shutil
@@ -103,7 +104,7 @@ def made(runs, qrels, measures="nDCG@10 R@2 RR", **more):
             "judge-first", "worse", "undecided: judge 2 pairs first", ("a reason",), ("leadline judge x",)
         ),
         "margin": 0.02,
-        "judged": {name: {"10": 0.5, "20": 0.25} for name in runs},
+        "judged": {name: {"2": 0.75, "10": 0.5, "20": 0.25} for name in runs},
         "rankings": heads(runs, qrels, query_ids),
         "query_ids": query_ids,
         "command": "leadline compare a.run b.run --qrels q.txt",
@@ -209,6 +210,9 @@ def test_the_table_has_the_numbers(small):
     cells = re.findall(r"<td[^>]*>(.*?)</td>", row)
     assert cells[:5] == ["0.8333", "0.50 @10", "0.8333", "0.50 @10", "+0.0000"]
     assert cells[-2:] == ["1/1/1", "3"]
+    # RR has no cutoff: judged is of the k that is sent; R@2 of its own 2.
+    row = re.search(r'<tr><th scope="row">R@2</th>(.*?)</tr>', page)[1]
+    assert re.findall(r"<td[^>]*>(.*?)</td>", row)[1] == "0.75 @2"
     assert "3 queries: an estimate, no verdict" in words(page)
 
 
@@ -440,6 +444,18 @@ def test_a_row_of_the_plot_is_drawn_where_its_numbers_are():
     assert "no interval" in lanes([Lane("m", 0.1)])
 
 
+def test_the_margin_lies_on_the_losing_side_of_the_first_measure(small):
+    """One row of nDCG@10, [−.1, .1] with a margin of .05: marks run from −.1 to .1, and −.05 is at a quarter."""
+    row = replace(
+        small.comparisons[0], difference=0.0, low=-0.1, high=0.1, bootstrap_low=None, bootstrap_high=None
+    )
+    page = comparison_page(replace(small, comparisons=[row], margin=0.05))
+    assert re.findall(r'<path class="margin" d="(.*?)"', page) == ["M250 0L250 20"]
+    assert "dashed line is the verdict" in page
+    without = comparison_page(replace(small, comparisons=[row], margin=0.05, verdict=None))
+    assert 'class="margin"' not in without and "dashed line is the verdict" not in without
+
+
 def test_the_distribution_counts_every_difference_once(small):
     payload = Payload(small)
     spread = payload.spread("after", "RR")
@@ -510,22 +526,72 @@ def test_the_script_is_javascript(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_a_browser_runs_the_script_under_its_policy(small, tmp_path):
-    """The table is filled by the script, which the policy lets run; ids with markup stay text."""
+def opened(page, folder):
+    """What a browser makes of a page: its elements after its script has run, as text."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium is installed, so the page is not opened")
-    page = tmp_path / "page.html"
-    texts = {"q1": "<b>bold</b>"}
-    page.write_text(comparison_page(replace(small, texts=texts)), encoding="utf-8")
+    place = folder / "page.html"
+    place.write_text(page, encoding="utf-8")
     done = subprocess.run(
         [
             browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-            f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=3000", "--dump-dom", page.as_uri(),
+            f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=3000", "--dump-dom", place.as_uri(),
         ],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-    shown = re.search(r'id="queries".*?</table>', done.stdout, re.S)
-    assert shown, done.stderr[-500:]
-    assert [name for name in ("q1", "q2", "q3") if f" {name}</button>" in shown[0]] == ["q1", "q2", "q3"]
-    assert "&lt;b&gt;bold&lt;/b&gt;" in shown[0] and "1–3 of 3" in done.stdout
+    assert done.stdout, done.stderr[-500:]
+    return done.stdout
+
+
+def test_a_browser_runs_the_script_under_its_policy(small, tmp_path):
+    """The table is filled by the script, which the policy lets run; texts with markup stay text."""
+    shown = opened(comparison_page(replace(small, texts={"q1": "<b>bold</b>"})), tmp_path)
+    table = re.search(r'id="queries".*?</table>', shown, re.S)[0]
+    assert all(f" {name}</button>" in table for name in ("q1", "q2", "q3"))
+    assert "&lt;b&gt;bold&lt;/b&gt;" in table and "1–3 of 3" in shown
+
+
+STEPS = """
+const out = [], one = (selector) => document.querySelector(selector), all = (selector) => [...document.querySelectorAll(selector)];
+const names = () => all("#queries .query button").map((button) => button.textContent.slice(2)).join(" ");
+const choose = (selector, value) => { one(selector).value = value; one(selector).dispatchEvent(new Event("change")); };
+const press = (key) => one("#sorted").dispatchEvent(new KeyboardEvent("keydown", { key }));
+const drawn = () => ["gain", "loss"].map((kind) => one(`#sorted .${kind}`).getAttribute("d")).join("|");
+out.push(["first", drawn()]);
+choose(".choose-measure", "1"); choose(".choose-measure", "0");
+out.push(["redrawn", drawn()]);
+choose(".choose-measure", "2");
+out.push(["measure", all(".what").map((span) => span.textContent).join("; "), all(".choose-measure").map((s) => s.value).join("")]);
+press("Home"); out.push(["least", one(".readout").textContent]);
+press("End"); out.push(["most", one(".readout").textContent]);
+press("Enter"); out.push(["opened", all(".opened").length, document.activeElement.textContent.slice(2)]);
+out.push(["sides", one(".sides").innerText.replace(/\\s+/g, " ")]);
+one('#queries [data-sort="name"]').click(); out.push(["by name", names(), one("[aria-sort]").getAttribute("aria-sort")]);
+one('#queries [data-sort="difference"]').click(); out.push(["by difference", names()]);
+choose("#show", "lost"); out.push(["lost", names()]);
+choose("#show", "all"); one("#search").value = "DEEP"; one("#search").dispatchEvent(new Event("input")); out.push(["search", names()]);
+document.title = JSON.stringify(out);
+"""
+
+
+def test_the_script_answers(small, tmp_path):
+    """RR: q1 +.5, q2 −.5, q3 0. The script draws what the page drew, names bars, opens, sorts, filters, searches."""
+    page = comparison_page(small)
+    page = re.sub(r"<meta http-equiv[^>]*>", "", page).replace("</body>", f"<script>{STEPS}</script></body>")
+    title = re.search(r"<title>(.*?)</title>", opened(page, tmp_path), re.S)[1]
+    said = {name: rest for name, *rest in json.loads(html.unescape(title))}
+    for drawn, path in zip(said["first"][0].split("|"), said["redrawn"][0].split("|"), strict=True):
+        numbers = [[float(x) for x in re.findall(r"[\d.]+", text)] for text in (drawn, path)]
+        assert numbers[0] == pytest.approx(numbers[1], abs=0.01) and numbers[0]
+    assert said["measure"] == ["; ".join(["RR, after − before"] * 2), "22"]
+    assert said["least"] == ["-0.5000 (1.0000 → 0.5000) q2"]
+    assert said["most"] == ["+0.5000 (0.5000 → 1.0000) q1: how deep is it?"]
+    assert said["opened"] == [1, "q1"]
+    # Before: y 0, x 2. After: x 2, y 0. Each names its rank in the other.
+    sides = (
+        "before (baseline) 1 y grade 0 ▼ 2 2 x grade 2 ▲ 1 after (candidate) 1 x grade 2 ▲ 2 2 y grade 0 ▼ 1"
+    )
+    assert said["sides"] == [sides]
+    assert said["by name"] == ["q1 q2 q3", "ascending"]
+    assert said["by difference"] == ["q1 q3 q2"] and said["lost"] == ["q2"] and said["search"] == ["q1"]
