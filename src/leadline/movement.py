@@ -112,7 +112,7 @@ def overlap(first: RunSource, second: RunSource, rules: Conventions, k: int = 10
     Source: rank-biased overlap with its extrapolation RBO_EXT, Webber, Moffat & Zobel 2010, equation 32 (for
     lists of one length; the shorter list's length is used where they differ).
     """
-    frames = [_all_queries(run, rules, k) for run in (first, second)]
+    frames = [lists_of(run, rules, k) for run in (first, second)]
     names = [name for name in frames[0] if name in frames[1]]
     pairs = [(frames[0][name], frames[1][name]) for name in names]
     shares = np.array([len(set(a) & set(b)) / max(len(a), len(b), 1) for a, b in pairs])
@@ -141,7 +141,7 @@ def rank_biased_overlap(first: Sequence[str], second: Sequence[str], p: float = 
     return min(1.0, total * (1 - p) / p + shared / k * p**k)
 
 
-def _all_queries(run: RunSource, rules: Conventions, k: int) -> dict[str, list[str]]:
+def lists_of(run: RunSource, rules: Conventions, k: int) -> dict[str, list[str]]:
     """The first k documents of every query of a run, judged or not."""
     names = pl.concat(
         [

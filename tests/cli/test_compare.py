@@ -177,3 +177,11 @@ def test_the_json_page_names_every_field(capsys: pytest.CaptureFixture[str], fol
     page = json.loads(compared(capsys, "-m", "RR", *table, "--format", "json")[1])
     for name in [*page, *page["comparisons"][0], *page["verdict"]]:
         assert f"`{name}`" in text, name
+
+
+def test_null_systems_must_be_beaten(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    _, out, _ = compared(capsys, "-m", "RR", "--nulls")
+    assert "null-random: RR" in out
+    # Every query has the same three documents, so the most returned ones in the order a, b, c are always right.
+    assert "null-popular: RR 1.0000" in out
+    assert "! new is not shown to beat null-popular" in out

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from leadline.report.comparing import ComparisonReport
 
 FORMATS = ("table", "json", "md")
+OWN = ("cluster", "weight", "margin", "alpha", "correction", "interval_of", "nulls")
+"""The options of `compare` that are no settings."""
 
 
 def compare(
@@ -30,6 +32,7 @@ def compare(
     alpha: options.Alpha = 0.05,
     interval_of: options.IntervalOf = "auto",
     correction: options.Correction = "holm",
+    nulls: options.Nulls = False,
     profile: options.Profile = None,
     format: options.Format = None,
     write: options.Write = None,
@@ -54,29 +57,29 @@ def compare(
 
     Example: leadline compare old.run new.run --qrels qrels.txt -m nDCG@10,R@5
     """
-    from leadline.cli.comparing import comparison_kind
-
     given = dict(locals())
-    chosen = settled(given)
-    chosen |= {
-        name: given[name] for name in ("cluster", "weight", "margin", "alpha", "correction", "interval_of")
-    }
+    chosen = settled(given) | {name: given[name] for name in OWN}
     form = chosen["format"] or "table"
-    if form not in FORMATS:
-        raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
-    load_plugins(chosen["plugin"])
-    check_arguments("compare", runs, chosen["qrels"], [])
-    if len(runs) < 2:
-        raise UsageError(
-            "compare needs a baseline and a candidate: leadline compare OLD.run NEW.run --qrels QRELS"
-        )
-    for path in write or []:
-        comparison_kind(path)
+    _refuse(runs, chosen, form, write or [])
     if chosen["qrels"] is None:
         _without_judgments(runs, chosen, form)
         return
     report = _report(runs, chosen, quiet, form, write or [])
     _show(report, form, write or [])
+
+
+def _refuse(runs: list[str], chosen: Mapping[str, Any], form: str, write: list[str]) -> None:
+    """Refuse before any work what cannot end well."""
+    from leadline.cli.comparing import comparison_kind
+
+    if form not in FORMATS:
+        raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
+    load_plugins(chosen["plugin"])
+    check_arguments("compare", runs, chosen["qrels"], [])
+    if len(runs) < 2:
+        raise UsageError("compare needs a baseline and a candidate: leadline compare OLD.run NEW.run")
+    for path in write:
+        comparison_kind(path)
 
 
 def _report(

@@ -73,7 +73,7 @@ def built(
         texts=_texts(given),
         command=line,
         doubt=doubts,
-        remarks=(*remarks, *_disagreement(rows)),
+        remarks=(*remarks, *_disagreement(rows), *_against_nulls(given, first, rules, design, chosen)),
     )
 
 
@@ -215,6 +215,26 @@ def _disagreement(rows: Sequence[Comparison]) -> tuple[str, ...]:
             said.append(
                 f"measures disagree on {printable(candidate)}: better by {', '.join(up)}; worse by {', '.join(down)}"
             )
+    return tuple(said)
+
+
+def _against_nulls(
+    given: Inputs, measure: Measure, rules: Conventions, design: Design, chosen: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """What the null systems score, and which systems do not beat them; nothing unless they were asked for."""
+    if not chosen.get("nulls"):
+        return ()
+    from leadline.nulls import null_runs
+
+    made = null_runs(given.runs[0], rules, seed=design.seed)
+    scores = score(replace(given, runs=(*given.runs, *made)), {str(measure): measure}, rules)
+    names = [run.name for run in given.runs]
+    said = []
+    for null in made:
+        said.append(f"{null.name}: {measure} {scores.mean(str(measure), null.name):.4f}")
+        rows = compare(scores, null.name, names, replace(design, correction="none"))
+        short = [row.candidate for row in rows if row.low is None or row.low <= 0]
+        said += [f"{printable(name)} is not shown to beat {null.name}" for name in short]
     return tuple(said)
 
 

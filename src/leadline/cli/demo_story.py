@@ -33,7 +33,7 @@ def story(folder: Path) -> Iterator[str]:
         "alpha": 0.05,
         "seed": 0,
     }
-    chosen |= {"interval_of": "auto", "correction": "holm", "qrels": "qrels.txt"}
+    chosen |= {"interval_of": "auto", "correction": "holm", "nulls": False, "qrels": "qrels.txt"}
 
     def verdict(qrels: Qrels) -> Verdict:
         asked = parse_all(MEASURE, rules)

@@ -108,6 +108,9 @@ Weight = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="With --by: each slice's weight in the traffic mix.")
 ]
 Correction = Annotated[str, typer.Option(help="For several candidates: holm, bonferroni, tukey or none.")]
+Nulls = Annotated[
+    bool, typer.Option("--nulls", help="Also null systems (random order, the most returned documents).")
+]
 Compared = Annotated[
     list[str], typer.Argument(metavar="BASELINE CANDIDATE", help="Run files, the baseline first.")
 ]

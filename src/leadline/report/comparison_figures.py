@@ -18,6 +18,8 @@ LANE_NOTE = (
 )
 MARGIN_NOTE = " The dashed line is the verdict's margin."
 SLICES_NOTE = "Panels of measures between 0 and 1 share one scale. Slices are for exploring: of many, some stand out by chance."
+PLOTTED, ROWS = 20, 2_000
+"""How many slices are drawn, and how many rows of their numbers are written; the rest are counted."""
 OF_JUDGMENTS = ("Judged", "Unjudged")
 """Measures of the judgments, not of the systems: their large differences would crush the others' scale."""
 
@@ -135,17 +137,24 @@ def slices(report: ComparisonReport) -> Iterator[str]:
     if not sliced:
         return
     several = len({row.candidate for row in sliced}) > 1
+    sizes: dict[str | None, int] = {}
+    for row in sliced:
+        sizes[row.group] = max(row.n, sizes.get(row.group, 0))
+    drawn_slices = {None, *sorted(sizes, key=lambda group: -sizes[group])[:PLOTTED]}
     panels: dict[str, list[Lane]] = {}
     shared: list[float] = []
     alone = {row.measure for row in report.comparisons if not _in_unit(row)}
-    for row in report.comparisons:
+    for row in (row for row in report.comparisons if row.group in drawn_slices):
         name = "all queries" if row.group is None else row.group
         label = f"{name}{f', {row.candidate}' if several else ''} (n = {row.n})"
         lane = _lane(report, row, label, decides=False)
         if lane is not None and wording.base_name(row.measure) not in OF_JUDGMENTS:
             panels.setdefault(row.measure, []).append(lane)
             shared += [] if row.measure in alone else lane.ends()
-    yield f'<h2>Slices</h2>\n<p class="soft">{SLICES_NOTE}</p>'
+    note = SLICES_NOTE
+    if len(sizes) > PLOTTED:
+        note += f" The {PLOTTED} largest of {len(sizes)} slices are drawn; the numbers hold the others."
+    yield f'<h2>Slices</h2>\n<p class="soft">{note}</p>'
     yield '<div class="multiples">'
     for measure, drawn in panels.items():
         plot = lanes(drawn, scale=None if measure in alone else ticks(shared))
@@ -173,6 +182,7 @@ def _slices_table(report: ComparisonReport, sliced: Sequence[Comparison]) -> str
             f"{row.wins}/{row.ties}/{row.losses}",
             row.n,
         ]
-        for row in sliced
+        for row in sliced[:ROWS]
     ]
-    return table("Slices", [*head, ("wins/ties/losses", True), ("n", True)], rows)
+    more = f'<p class="soft">and {len(sliced) - ROWS} more rows</p>' if len(sliced) > ROWS else ""
+    return table("Slices", [*head, ("wins/ties/losses", True), ("n", True)], rows) + more

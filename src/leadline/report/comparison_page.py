@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 
@@ -13,6 +14,10 @@ from leadline.report.comparing import ComparisonReport
 from leadline.report.comparison_parts import data_text, escaped
 from leadline.report.comparison_payload import Payload
 from leadline.report.html_page import STYLE
+
+
+CONTENTS = "<!-- contents -->"
+"""Where the links to the sections will stand."""
 
 
 def comparison_page(report: ComparisonReport) -> str:
@@ -28,7 +33,7 @@ def comparison_page(report: ComparisonReport) -> str:
     script = _resource("comparison.js")
     payload = Payload(report)
     title = _title(payload)
-    body = "\n".join(_body(report, payload, title))
+    body = _with_contents("\n".join(_body(report, payload, title)))
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -41,6 +46,19 @@ def comparison_page(report: ComparisonReport) -> str:
         f'<script type="application/json" id="data">{data_text(payload.to_dict())}</script>\n'
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
+
+
+def _with_contents(body: str) -> str:
+    """The body with a name for each section and, after the verdict, a list of links to them."""
+    found: list[str] = []
+
+    def named(match: re.Match[str]) -> str:
+        found.append(match[1])
+        return f'<h2 id="part{len(found)}">{match[1]}</h2>'
+
+    body = re.sub(r"<h2>(.*?)</h2>", named, body)
+    links = "".join(f'<li><a href="#part{place}">{text}</a></li>' for place, text in enumerate(found, 1))
+    return body.replace(CONTENTS, f'<nav aria-label="Contents"><ul>{links}</ul></nav>', 1)
 
 
 def _resource(name: str) -> str:
@@ -64,6 +82,7 @@ def _body(report: ComparisonReport, payload: Payload, title: str) -> Iterator[st
     yield f"<h1>{escaped(title)}</h1>"
     yield f'<p class="soft">Retrieval compared query by query. leadline {escaped(wording.tool_version())}</p>'
     yield from sections.verdict(report)
+    yield CONTENTS
     if report.comparisons:
         yield from sections.numbers(report)
         yield from figures.differences(report, payload)
