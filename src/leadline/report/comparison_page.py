@@ -15,7 +15,6 @@ from leadline.report.comparison_parts import data_text, escaped
 from leadline.report.comparison_payload import Payload
 from leadline.report.html_page import STYLE
 
-
 CONTENTS = "<!-- contents -->"
 """Where the links to the sections will stand."""
 

@@ -116,7 +116,7 @@ def _doubt(report: ComparisonReport) -> Iterator[str]:
         ]
         content += table("Pairs to judge, most decisive first", [*head, ("Why", False)], [
             [*row, pair.get("why", "")] for row, pair in zip(rows, some, strict=False)
-        ])  # fmt: skip
+        ], "to-judge")  # fmt: skip
         if len(some) > SHOWN_PAIRS:
             content += f'<p class="soft">and {len(some) - SHOWN_PAIRS} more</p>'
     yield folded("What judging more could change", content)
