@@ -178,8 +178,8 @@ def test_judge_first_and_its_list(capsys):
     assert (rows[0]["ranks"], rows[0]["systems"]) == ({"new": 1}, ["new"])
     # Declared complete, the same run fails, and the output says what was declared.
     policy(gate_head='judgments = "complete"')
-    code, out, _ = leadline(capsys, "gate", "new.run")
-    assert code == 1
+    code, out, _ = leadline(capsys, "gate", "new.run", "--write", "to-judge.jsonl")
+    assert (code, Path("to-judge.jsonl").read_text()) == (1, "")
     assert "judgments are declared complete" in out
 
 
@@ -329,6 +329,35 @@ def test_the_files_say_the_same(capsys):
     assert [one["outcome"] for one in row["rules"]] == ["fail", "pass"]
     assert len(row["worst"]) == 5
     assert "Infinity" not in Path("gate.json").read_text()
+
+
+def test_each_rule_has_one_comparison_at_its_own_level(capsys):
+    policy('[[gate.rule]]\nmeasure = "nDCG@5"\nalpha = 0.1\n[[gate.rule]]\nmeasure = "R@5"\n')
+    pinned(capsys)
+    row = json.loads(leadline(capsys, "gate", "old.run", "--format", "json")[1])
+    assert [(one["measure"], one["level"]) for one in row["comparisons"]] == [("nDCG@5", 0.9), ("R@5", 0.95)]
+
+
+def test_the_worst_queries_and_what_they_lost(capsys):
+    policy('[[gate.rule]]\nmeasure = "nDCG@3"\n')
+    pinned(capsys, share=1.0)
+    # Eight queries fall to rank 2; q05 loses what it had.
+    write_run(
+        "new.run", lambda i: [3, 4, 2, 0, 1] if i == 5 else [2, 0, 1, 3, 4] if i < 9 else [0, 1, 2, 3, 4]
+    )
+    row = json.loads(leadline(capsys, "gate", "new.run", "--format", "json")[1])
+    assert (len(row["worst"]), row["worst"][0]["query_id"], row["worst"][0]["text"]) == (
+        5,
+        "q05",
+        "what is q05?",
+    )
+    assert (row["worst"][0]["baseline"], row["worst"][0]["candidate"]) == (1.0, 0.0)
+    lost = row["worst"][0]["lost"]
+    assert lost[0] == {"doc_id": "d5_0", "rank": 1, "grade": 1.0}
+    assert [one["doc_id"] for one in lost] == ["d5_0", "d5_1"]
+    assert all(one["candidate"] < one["baseline"] for one in row["worst"])
+    text = leadline(capsys, "gate", "new.run")[1]
+    assert "what is q05?  1 to 0; lost d5_0 (was 1, grade 1), d5_1 (was 2, grade" in text
 
 
 def test_undecided_is_skipped_in_junit_or_a_failure(capsys):

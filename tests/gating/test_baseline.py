@@ -227,6 +227,7 @@ def test_what_may_not_be_compared():
     (said,) = why(rules=conventions(order="rank"))
     assert "order score at the baseline" in said
     base = pin(long_run(), QRELS, ["nDCG@10"])
+    assert why(base=base) == ()
     (said,) = why(base=base, measures=("R@200",))
     assert said == "R@200 looks below rank 100, where the pinned rankings end; pin again"
     more = qrels_of([*QRELS.frame.iter_rows(), ("q3", "x", 3.0)])
