@@ -9,6 +9,7 @@ import typer
 from leadline.cli.compare import compare, power
 from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
+from leadline.cli.gate import baseline, gate, init
 from leadline.cli.measures import measures
 from leadline.cli.simulate import simulate
 from leadline.errors import LeadlineError
@@ -34,6 +35,9 @@ app.command(rich_help_panel="Measure")(measures)
 app.command(rich_help_panel="Decide")(compare)
 app.command(rich_help_panel="Decide")(power)
 app.command(rich_help_panel="Decide")(simulate)
+app.command(rich_help_panel="Decide")(init)
+app.command(rich_help_panel="Decide")(baseline)
+app.command(rich_help_panel="Decide")(gate)
 
 
 def _version(asked: bool) -> None:
