@@ -331,6 +331,19 @@ def test_the_files_say_the_same(capsys):
     assert "Infinity" not in Path("gate.json").read_text()
 
 
+def test_a_profile_reads_a_measure_once(capsys):
+    # Under this profile a bare nDCG is linear; one that says 2^g − 1 stays so. Grade 2 at rank 2, grade 1 at 1:
+    # (1 + 3/1.585)/(3 + 1/1.585) = .7967, linear (1 + 2/1.585)/(2 + 1/1.585) = .8597.
+    for gain, value in (("exp2", 0.7967), ("linear", 0.8597)):
+        policy(f'[[gate.rule]]\nmeasure = "nDCG(gain={gain})@2"\n', head='profile = "trec_eval-10"')
+        Path("qrels.txt").write_text("".join(f"q{i:02} 0 d{i}_0 1\nq{i:02} 0 d{i}_1 2\n" for i in range(N)))
+        write_run("old.run", lambda i: [0, 1, 2, 3, 4])
+        assert leadline(capsys, "baseline", "old.run")[0] == 0
+        row = json.loads(leadline(capsys, "gate", "old.run", "--format", "json")[1])
+        assert row["comparisons"][0]["mean_candidate"] == pytest.approx(value, abs=5e-5)
+        assert (row["profile"], row["verdict"]["outcome"]) == ("trec_eval-10", "pass")
+
+
 def test_each_rule_has_one_comparison_at_its_own_level(capsys):
     policy('[[gate.rule]]\nmeasure = "nDCG@5"\nalpha = 0.1\n[[gate.rule]]\nmeasure = "R@5"\n')
     pinned(capsys)

@@ -64,7 +64,8 @@ def init(
     if place.exists() and not force:
         raise UsageError(f"{FILE} is there already; --force writes over it")
     rules = conventions(profile or "leadline-1")
-    asked = [str(one) for one in parse_all(listed(measures) or ["nDCG@10"], rules).values()]
+    # As they were asked: the profile in the file reads them again.
+    asked = list(parse_all(listed(measures) or ["nDCG@10"], rules))
     for one in asked:
         rule_on(one, rules, margin=margin)
     said = _what_can_be_decided(runs or [], qrels, asked, profile, margin)
@@ -103,7 +104,7 @@ def baseline(
         pinned = pin(
             given.runs[0],
             given.qrels,
-            policy.measures,
+            list(policy.parsed.values()),
             rules,
             query_texts={query: text for query, text in texts.items() if text is not None},
             run_path=None if named == "-" else named,

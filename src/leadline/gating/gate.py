@@ -31,7 +31,7 @@ from leadline.hits import Judged
 from leadline.inputs import Inputs
 from leadline.movement import heads_of
 from leadline.scores import Comparison, Scores, Verdict
-from leadline.spelling import parse, parse_all
+from leadline.spelling import parse
 from leadline.tables import Queries, RunSource
 
 WORST = 5
@@ -126,7 +126,7 @@ def gate(
     reasons = why_not_comparable(
         baseline,
         given.qrels,
-        policy.measures,
+        list(policy.parsed.values()),
         rules,
         query_texts=texts,
         accept_changed_judgments=accept_changed_judgments,
@@ -137,7 +137,7 @@ def gate(
         if reasons:
             raise NotComparableError("")
         both = replace(given, runs=(_named(baseline.run(), name), candidate))
-        scores = score(both, parse_all(policy.measures, rules), rules, seed=policy.seed)
+        scores = score(both, policy.parsed, rules, seed=policy.seed)
         for run in both.runs:
             # An index without documents answers every query with nothing: that is no result.
             if not scores.account["systems"][run.name]["rows"] and not run.failed:
@@ -164,7 +164,7 @@ def _judged(
 
     @cache
     def rankings(measure: str) -> TwoRankings:
-        return TwoRankings.of(both.runs[0], both.runs[1], judged, parse(measure, rules), rules)
+        return TwoRankings.of(both.runs[0], both.runs[1], judged, parse(measure), rules)
 
     doubts = {} if rules.complete else _doubts(rankings, policy, rows, slices)
     fell = must_pass(scores, policy, name, candidate, None if rules.complete else rankings)
@@ -283,7 +283,7 @@ def _worst(
     if not fell:
         return ()
     judged = Judged.of(both.qrels)
-    parsed = parse(measure, rules)
+    parsed = parse(measure)
     assert parsed.definition is not None
     is_rank = parsed.cutoff is not None and parsed.definition.cutoff != "level"
     heads = heads_of(both.runs, judged, rules, int(parsed.cutoff or 10) if is_rank else 10)

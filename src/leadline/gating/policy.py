@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 from leadline.config import Settings
 from leadline.conventions import PROFILES, Conventions, conventions
 from leadline.errors import InputError, UnknownNameError, UsageError, printable
-from leadline.spelling import parse
+from leadline.measure import Measure
+from leadline.spelling import parse, parse_all
 
 DEFAULT_MARGIN = 0.02
 """The margin of a rule that names none, for measures in [0, 1]."""
@@ -118,6 +119,11 @@ class Policy:
     def measures(self) -> list[str]:
         """The measures of the rules, each once, in their order."""
         return list(dict.fromkeys(rule.measure for rule in self.rules))
+
+    @property
+    def parsed(self) -> dict[str, Measure]:
+        """The measures by their text, which is canonical: a profile does not read it otherwise."""
+        return parse_all(self.measures)
 
     def conventions(self, **switches: Any) -> Conventions:
         """The switches under which both sides are scored."""
