@@ -202,7 +202,7 @@ def test_the_lesson_a_winner_that_nobody_judged(shared_data):
     # Everything unjudged is C's: 300 queries, 2,266 documents; the list holds them all, each once.
     assert len(found.pairs) == found.unjudged == 2266
     assert len({(one.query_id, one.doc_id) for one in found.pairs}) == 2266
-    assert 0 < found.to_settle < 1000
+    assert 50 < found.to_settle < 200
     weights = [round(abs(one.move) * one.likely, 12) for one in found.pairs]
     assert weights == sorted(weights, reverse=True)
     assert set(found.pairs[0].ranks) == {"C"}
@@ -230,12 +230,12 @@ def test_the_lesson_after_judging(shared_data):
 
 
 def test_judging_the_first_pairs_settles_the_lesson(shared_data):
-    # The list is judged from the top with the grades that judging C brought; then nothing is to be judged first.
+    # The list is judged from the top, twice as far as is likely to settle it, with the grades that judging C brought.
     _, found = lesson(shared_data, "pooled-from-A", "C")
     before, after = (
         read_qrels(shared_data(f"lesson/{q}.qrels")) for q in ("pooled-from-A", "after-judging-C")
     )
-    rows = [(one.query_id, one.doc_id) for one in found.pairs[: 3 * found.to_settle]]
+    rows = [(one.query_id, one.doc_id) for one in found.pairs[: 2 * found.to_settle]]
     first = pl.DataFrame(rows, schema=["query_id", "doc_id"], orient="row")
     new = after.frame.join(first, on=["query_id", "doc_id"], how="semi")
     more = Qrels.checked(pl.concat([before.frame, new.select(before.frame.columns)]))

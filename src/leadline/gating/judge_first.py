@@ -26,7 +26,8 @@ TOLERATED = 0.10
 """The share of draws with another verdict above which judging comes first."""
 LEAST_JUDGED = 100
 """With fewer judged documents in the two top k's there is nothing to draw grades from."""
-SETTLING_DRAWS = 40
+TRUTHS, REST_DRAWS = 11, 20
+"""How many draws are taken for the truth, and how often the rest is drawn, to tell how many pairs settle it."""
 SHOWN_MULTISETS = 100
 """How many multisets of grades a query gets for the bounds that only stand beside the verdict."""
 SAME = 1e-12
@@ -183,28 +184,43 @@ def _with_pairs(
     return replace(found, pairs=listed, to_settle=_to_settle(table, order, chances, rng))
 
 
-def _to_settle(table: _Table, order: Ints, chances: Chances, rng: "np.random.Generator") -> int | None:
-    """The fewest first pairs after which the rest rarely matters: 90 % of draws come to the same either way.
+def _to_settle(table: _Table, order: Ints, chances: Chances, rng: "np.random.Generator") -> int:
+    """How many of the first pairs are likely to settle it: after so many judging no longer comes first.
 
-    A draw's verdict with only the first m pairs graded is compared with that of the whole draw.
+    Some draws are taken for the truth. Of each the first m pairs are judged so, the others drawn anew again and
+    again, as in `doubt`; m is the least (within 5 %) after which more than half of the truths ask for no more judging.
     """
-    drawn = [chances.draw(table.free, rng) for _ in range(SETTLING_DRAWS)]
-    whole = [table.word_of(table.differences(grades)) for grades in drawn]
+    truths = [chances.draw(table.free, rng) for _ in range(TRUTHS)]
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
 
-    def agrees(m: int) -> bool:
-        same = [
-            table.word_of(table.differences(np.where(place < m, grades, -1.0))) == word
-            for grades, word in zip(drawn, whole, strict=True)
-        ]
-        return float(np.mean(same)) >= 1 - TOLERATED
+    def settles(m: int) -> bool:
+        left = TRUTHS // 2
+        for grades in truths:
+            left -= not _is_settled(table, np.where(place < m, grades, -1.0), chances, rng)
+            if left < 0:
+                return False
+        return True
 
-    low, high = 0, len(order)
-    while high - low > max(1, low // 50):
+    low, high = 0, min(8, len(order))
+    while high < len(order) and not settles(high):
+        low, high = high, min(2 * high, len(order))
+    while high - low > max(1, low // 20):
         middle = (low + high) // 2
-        low, high = (low, middle) if agrees(middle) else (middle, high)
+        low, high = (low, middle) if settles(middle) else (middle, high)
     return high
+
+
+def _is_settled(table: _Table, known: Floats, chances: Chances, rng: "np.random.Generator") -> bool:
+    """Whether the unjudged rest (negative grades) rarely changes the verdict of what is known."""
+    word = table.word_of(table.differences(known))
+    others = 0
+    for _ in range(REST_DRAWS):
+        rest = chances.draw(table.free, rng)
+        others += table.word_of(table.differences(np.where(known < 0, rest, known))) != word
+        if others > TOLERATED * REST_DRAWS:
+            return False
+    return True
 
 
 def _doubt(
