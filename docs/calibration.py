@@ -38,7 +38,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def one_coverage(name: str, method: str, n: int) -> float:
     """One cell of the table of coverage."""
     if name == REAL:
-        return world.real_coverage(world.real_pairs(DATA / "trec_dl_human_llm" / "dl21"), n, method)
+        return world.real_coverage(DATA / "trec_dl_human_llm" / "dl21", n, method)
     return world.coverage(next(p for p in world.POPULATIONS if p.name == name), n, method)
 
 

@@ -154,18 +154,22 @@ def covered(make: Maker, rows: Floats, truth: float | Floats, rng: Rng) -> float
     return hits / len(rows)
 
 
+@cache
 def coverage(population: Population, n: int, method: str, runs: int = RUNS) -> float:
     """How often a method's interval of n differences holds the population's mean."""
     rows = population.draw(seeded(population.name, n), (runs, n))
     return covered(METHODS[method], rows, population.truth, seeded(population.name, n, method))
 
 
-def real_coverage(pairs: Floats, n: int, method: str, runs: int = RUNS) -> float:
+@cache
+def real_coverage(folder: Path, n: int, method: str, runs: int = RUNS) -> float:
     """How often a method's interval holds a DL21 pair's mean difference."""
+    pairs = real_pairs(folder)
     rows, truth = real_draw(pairs, seeded("real", n), n, runs)
     return covered(METHODS[method], rows, truth, seeded("real", n, method))
 
 
+@cache
 def yes_no_coverage(method: str, n: int, wins: float = WINS, losses: float = LOSSES) -> float:
     """The exact coverage for yes/no measures: the trinomial probabilities whose interval holds the truth.
 
@@ -223,6 +227,7 @@ def rejections(test: Test, rows: Floats, rng: Rng, alpha: float = ALPHA) -> floa
     return sum(p is not None and p <= alpha for p in found) / len(found)
 
 
+@cache
 def test_error(test: str, null: str, n: int, runs: int = RUNS) -> float:
     """How often a test rejects at .05 where the mean difference is 0."""
     return rejections(
@@ -302,6 +307,7 @@ GATES: dict[str, Callable[[Floats], bool]] = {
 }
 
 
+@cache
 def gate_error(gate: str, null: str, n: int, runs: int = RUNS) -> float:
     """How often a gate passes a system that is worse by exactly the margin (or "fails" one that is no more)."""
     rows = NULLS[null](seeded("gate", null, n), (runs, n)) - MARGIN
@@ -326,6 +332,7 @@ def clustered(rng: Rng, sizes: list[int], runs: int, icc: float = 0.3) -> tuple[
     return shared[:, codes] + rng.normal(0, math.sqrt(1 - icc), (runs, codes.size)), codes
 
 
+@cache
 def cluster_coverage(kind: str, shape: str, runs: int = RUNS) -> float:
     """How often the interval of `kind` (naive, CR1, CR2) holds the mean 0 of clustered differences."""
     rows, codes = clustered(seeded("clusters", shape), SHAPES[shape], runs)

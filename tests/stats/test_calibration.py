@@ -42,7 +42,7 @@ BANDS = {
 
 def measured(name, n, method, shared_data=None):
     if name == REAL:
-        return world.real_coverage(world.real_pairs(shared_data("trec_dl_human_llm/dl21")), n, method)
+        return world.real_coverage(shared_data("trec_dl_human_llm/dl21"), n, method)
     return world.coverage(POPULATIONS[name], n, method)
 
 
