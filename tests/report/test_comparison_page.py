@@ -577,7 +577,8 @@ def test_a_browser_runs_the_script_under_its_policy(small, tmp_path):
 
 
 STEPS = """
-const out = [], one = (selector) => document.querySelector(selector), all = (selector) => [...document.querySelectorAll(selector)];
+const out = [], one = (selector) => document.querySelector(selector);
+const all = (selector) => [...document.querySelectorAll(selector)];
 const names = () => all("#queries .query button").map((button) => button.textContent.slice(2)).join(" ");
 const choose = (selector, value) => { one(selector).value = value; one(selector).dispatchEvent(new Event("change")); };
 const press = (key) => one("#sorted").dispatchEvent(new KeyboardEvent("keydown", { key }));
@@ -586,7 +587,8 @@ out.push(["first", drawn()]);
 choose(".choose-measure", "1"); choose(".choose-measure", "0");
 out.push(["redrawn", drawn()]);
 choose(".choose-measure", "2");
-out.push(["measure", all(".what").map((span) => span.textContent).join("; "), all(".choose-measure").map((s) => s.value).join("")]);
+out.push(["measure", all(".what").map((span) => span.textContent).join("; "),
+  all(".choose-measure").map((s) => s.value).join("")]);
 press("Home"); out.push(["least", one(".readout").textContent]);
 press("End"); out.push(["most", one(".readout").textContent]);
 press("Enter"); out.push(["opened", all(".opened").length, document.activeElement.textContent.slice(2)]);
@@ -594,7 +596,8 @@ out.push(["sides", one(".sides").innerText.replace(/\\s+/g, " ")]);
 one('#queries [data-sort="name"]').click(); out.push(["by name", names(), one("[aria-sort]").getAttribute("aria-sort")]);
 one('#queries [data-sort="difference"]').click(); out.push(["by difference", names()]);
 choose("#show", "lost"); out.push(["lost", names()]);
-choose("#show", "all"); one("#search").value = "DEEP"; one("#search").dispatchEvent(new Event("input")); out.push(["search", names()]);
+choose("#show", "all"); one("#search").value = "DEEP"; one("#search").dispatchEvent(new Event("input"));
+out.push(["search", names()]);
 document.title = JSON.stringify(out);
 """
 

@@ -149,9 +149,7 @@ def gate(
     if format not in FORMATS:
         raise UsageError(f"--format {format!r} is not one of {', '.join(FORMATS)}")
     kinds = [(path, _kind(path)) for path in write or []]
-    policy, chosen, settings = _read(config, qrels)
-    path = baseline_file or _baseline_path(policy, settings)
-    report = _gated(candidate, path, policy, chosen, accept_changed_judgments, settings, quiet)
+    report = gated(candidate, config, baseline_file, qrels, accept_changed_judgments, quiet)
     for place, kind in kinds:
         with atomic_write(Path(place)) as temporary:
             temporary.write_text(_writers()[kind](report), encoding="utf-8")
@@ -159,18 +157,25 @@ def gate(
     raise typer.Exit(report.exit_code)
 
 
-def _gated(
+def gated(
     candidate: str,
-    path: str,
-    policy: "Policy",
-    chosen: dict[str, Any],
-    accept: bool,
-    settings: Settings,
-    quiet: bool,
+    config: str | None = None,
+    baseline_file: str | None = None,
+    qrels: str | None = None,
+    accept: bool = False,
+    quiet: bool = True,
 ) -> "GateReport":
+    """Gate one run file under the policy of a `leadline.toml`; the command and the pytest fixture both call this.
+
+    Raises
+    ------
+    LeadlineError: as the command ends with exit 2 or 4.
+    """
     from leadline.gating.baseline import count_gate, read_baseline
     from leadline.gating.gate import gate as gate_tables
 
+    policy, chosen, settings = _read(config, qrels)
+    path = baseline_file or _baseline_path(policy, settings)
     pinned = read_baseline(path)
     with progress(quiet) as watch:
         given, _, rules = prepared([candidate], chosen, watch)

@@ -16,7 +16,7 @@ def next_commands(outcome: str, policy: Policy, rule: Rule, files: Mapping[str, 
     >>> policy = Policy((Rule("nDCG@10"),))
     >>> files = {"candidate": "b.run", "config": "leadline.toml"}
     >>> next_commands("judge-first", policy, policy.rules[0], files)
-    ('leadline gate b.run --config leadline.toml --write to-judge.jsonl', 'leadline judge to-judge.jsonl')
+    ('leadline gate b.run --config leadline.toml --write to-judge.jsonl',)
     """
     gated = "config" in files
     candidate = files.get("candidate", "CANDIDATE")
@@ -25,13 +25,13 @@ def next_commands(outcome: str, policy: Policy, rule: Rule, files: Mapping[str, 
     compare = ["leadline", "compare", *both, "-m", rule.measure]
     line = again if gated else compare
     if outcome == JUDGE_FIRST:
-        return _lines([*line, "--write", "to-judge.jsonl"], ["leadline", "judge", "to-judge.jsonl"])
+        return _lines([*line, "--write", "to-judge.jsonl"])
     if outcome == TOO_FEW:
         apart = rule.margin if rule.must == "no-worse" else rule.gain
         worth = f"{apart:g}" if apart else "DIFFERENCE"
         return _lines(["leadline", "power", *both, "-m", rule.measure, "--difference", worth])
     if outcome == FAIL:
-        return _lines([*line, "--write", "report.html"])
+        return _lines([*line, "--write", "report.md" if gated else "report.html"])
     if outcome == PASS:
         return (
             _lines(["leadline", "baseline", candidate])
