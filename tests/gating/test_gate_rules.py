@@ -466,7 +466,7 @@ FILES = {"baseline": "a.run", "candidate": "b c.run", "qrels": "q.txt"}
             False,
             ["leadline compare a.run 'b c.run' --qrels q.txt -m nDCG@10 --write report.html"],
         ),
-        (*BAD, None, True, ["leadline gate 'b c.run' --config leadline.toml --write report.md"]),
+        (*BAD, None, True, ["leadline gate 'b c.run' --config leadline.toml --write report.html"]),
         (
             *OPEN,
             None,

@@ -135,7 +135,7 @@ def gate(
     write: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE", help="Also write: .xml (JUnit) .md .json .txt, or .jsonl: what to judge."
+            metavar="FILE", help="Also write: .xml (JUnit) .md .json .html .txt, or .jsonl: what to judge."
         ),
     ] = None,
     quiet: options.Quiet = False,
@@ -299,6 +299,7 @@ def _kind(path: str) -> str:
 
 
 def _writers() -> Mapping[str, "Callable[[GateReport], str]"]:
+    from leadline.report.gate_page import gate_page
     from leadline.report.gate_text import gate_json, gate_junit, gate_markdown, gate_text, to_judge_text
 
     return {
@@ -307,4 +308,5 @@ def _writers() -> Mapping[str, "Callable[[GateReport], str]"]:
         ".md": gate_markdown,
         ".xml": gate_junit,
         ".jsonl": to_judge_text,
+        ".html": gate_page,
     }

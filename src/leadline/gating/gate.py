@@ -34,6 +34,8 @@ from leadline.scores import Comparison, Scores, Verdict
 from leadline.spelling import parse
 from leadline.tables import Queries, RunSource
 
+SHOWN_DEPTH = 20
+"""How deep the rankings are that a page shows side by side."""
 WORST = 5
 """How many of the worst queries a report names."""
 
@@ -62,7 +64,8 @@ class GateReport:
     the rules were read off. doubts: of each rule. scores: of both systems, None where nothing could be scored.
     must_pass: what became of the queries that must pass.
     change: what became of the judgments. gated: how often the baseline was gated against, this time included.
-    worst: the worst queries of the measure the verdict rests on.
+    worst: the worst queries of the measure the verdict rests on. rankings: the first documents of both systems, to
+    depth 20, as `ranking.head` gives them; query_ids and texts go with them.
     """
 
     verdict: Verdict
@@ -77,6 +80,9 @@ class GateReport:
     gated: int = 0
     must_pass: MustPass = field(default_factory=MustPass)
     worst: tuple[WorstQuery, ...] = ()
+    rankings: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    query_ids: Sequence[str] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -177,7 +183,15 @@ def _judged(
         notes=notes,
         files=files,
     )
-    report = replace(empty, verdict=verdict, comparisons=tuple(rows), scores=scores)
+    report = replace(
+        empty,
+        verdict=verdict,
+        comparisons=tuple(rows),
+        scores=scores,
+        rankings=heads_of(both.runs, judged, rules, SHOWN_DEPTH),
+        query_ids=judged.query_ids,
+        texts=_texts(both.queries),
+    )
     if verdict.outcome in (NOT_COMPARABLE, TOO_MANY_ERRORS):
         return report
     found = findings(rows, policy, judge_first=doubts)
@@ -187,7 +201,7 @@ def _judged(
         findings=found,
         doubts=doubts,
         must_pass=fell,
-        worst=_worst(both, scores, measure, rules, _texts(both.queries)),
+        worst=_worst(both, scores, measure, rules, report.texts),
     )
 
 

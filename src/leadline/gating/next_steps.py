@@ -31,7 +31,7 @@ def next_commands(outcome: str, policy: Policy, rule: Rule, files: Mapping[str, 
         worth = f"{apart:g}" if apart else "DIFFERENCE"
         return _lines(["leadline", "power", *both, "-m", rule.measure, "--difference", worth])
     if outcome == FAIL:
-        return _lines([*line, "--write", "report.md" if gated else "report.html"])
+        return _lines([*line, "--write", "report.html"])
     if outcome == PASS:
         return (
             _lines(["leadline", "baseline", candidate])

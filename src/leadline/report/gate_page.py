@@ -1,0 +1,50 @@
+"""What a gate found, as one HTML page: the page of its comparison, or of its verdict where nothing was scored."""
+
+from dataclasses import asdict
+
+from leadline.gating.gate import GateReport
+from leadline.movement import Document, Moved
+from leadline.report.comparing import ComparisonReport
+from leadline.report.comparison_page import comparison_page
+from leadline.report.gate_text import gate_text
+from leadline.report.html_page import escaped
+
+
+def gate_page(report: GateReport) -> str:
+    """The gate's page; one HTML file that stands alone."""
+    if report.scores is None:
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            f"<title>{escaped(report.verdict.sentence)}</title></head>\n"
+            f"<body><main><h1>{escaped(report.verdict.outcome)}</h1><pre>{escaped(gate_text(report))}</pre></main></body></html>\n"
+        )
+    rule = report.policy.rules[0]
+    cutoff = report.policy.parsed[rule.measure].cutoff
+    doubts = list((report.doubts or {}).values())
+    systems = report.scores.account.get("systems", {})
+    return comparison_page(
+        ComparisonReport(
+            report.scores,
+            report.comparisons,
+            report.verdict,
+            rule.margin,
+            moved=[
+                Moved(
+                    w.query_id,
+                    w.candidate - w.baseline,
+                    w.baseline,
+                    w.candidate,
+                    (),
+                    tuple(Document(*d) for d in w.lost),
+                )
+                for w in report.worst
+            ],
+            judged={name: seen.get("judged_at", {}) for name, seen in systems.items()},
+            depth=int(cutoff) if isinstance(cutoff, int) and cutoff >= 1 else 10,
+            rankings=report.rankings,
+            query_ids=report.query_ids,
+            texts=dict(report.texts),
+            command=f"leadline gate {report.candidate}.run",
+            doubt=asdict(doubts[0]) if doubts else None,
+        )
+    )
