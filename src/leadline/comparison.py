@@ -10,7 +10,7 @@ from leadline.errors import UsageError, printable
 from leadline.scores import ERROR, Cell, Comparison, Floats, Scores
 from leadline.stats.clusters import ClusterInterval, cluster_mean
 from leadline.stats.effects import standardised_difference
-from leadline.stats.intervals import Interval, t_interval
+from leadline.stats.intervals import Interval, deviation, t_interval
 from leadline.stats.multiple import bonferroni, holm, tukey_hsd
 from leadline.stats.paired import (
     bca_interval,
@@ -174,7 +174,7 @@ def _one(measure: str, baseline: str, candidate: str, pairs: Pairs, design: Desi
     one_sided = _interval(pairs, design, 1 - 2 * design.alpha)
     test = _test(pairs, design)
     clustered = _clustered(pairs, design, 1 - design.alpha)
-    empty = len(d) == 0
+    empty, spread = len(d) == 0, deviation(d)
     return Comparison(
         measure,
         baseline,
@@ -199,8 +199,8 @@ def _one(measure: str, baseline: str, candidate: str, pairs: Pairs, design: Desi
         wins=wins,
         ties=len(d) - wins - losses,
         losses=losses,
-        sd=float(d.std(ddof=1)) if len(d) > 1 else None,
-        effect_size=standardised_difference(d) if len(d) > 1 and d.std() > 0 else None,
+        sd=spread,
+        effect_size=standardised_difference(d) if spread else None,
         clusters=clustered.clusters if clustered else None,
         n_effective=clustered.n_effective if clustered else None,
         remarks=_remarks(pairs, found, test, clustered),

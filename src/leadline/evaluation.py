@@ -20,7 +20,7 @@ from leadline.measures.ties import closed_form
 from leadline.ranking import rank
 from leadline.scores import ERROR, SCORED, UNANSWERED, UNDEFINED, Cell, Scores, Summary
 from leadline.spelling import parse_all
-from leadline.stats.intervals import Interval, bootstrap_interval, mean_interval, t_interval
+from leadline.stats.intervals import Interval, bootstrap_interval, deviation, mean_interval, t_interval
 from leadline.tables import Conflicts, Qrels, RunSource
 
 GMAP_FLOOR = 0.00001
@@ -208,7 +208,7 @@ def _summary(
         "low": found.low,
         "high": found.high,
         "interval": found.method if found.low is not None else None,
-        "sd": float(used.std(ddof=1)) if len(used) > 1 else None,
+        "sd": deviation(used),
         "ceiling": _ceiling(measure, hits, chosen & ~np.isnan(values)),
         "n_queries": int(chosen.sum()),
     }

@@ -148,6 +148,26 @@ def test_power(capsys: pytest.CaptureFixture[str]) -> None:
     assert row["low"] <= row["queries_until_excluded"] <= row["high"]
 
 
+def test_power_without_spread_plans_nothing(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """Differences of 1 − 1/3 alone: in floating point they deviate from their mean, but they have no spread."""
+    lines = [
+        f"q{i:02d} Q0 {doc} 1 {score} x" for i in range(19) for score, doc in ((3, "b"), (2, "c"), (1, "a"))
+    ]
+    judged = (folder / "qrels.txt").read_text().splitlines(keepends=True)
+    (folder / "few.txt").write_text("".join(judged[: 3 * 19]))
+    (folder / "third.run").write_text("\n".join(lines) + "\n")
+    call = ("power", "third.run", "new.run", "--qrels", "few.txt", "-m", "RR", "--difference", "0.1")
+    code, out, err = leadline(capsys, *call, "--format", "json")
+    assert code == 0, err
+    row = json.loads(out)["measures"][0]
+    assert (row["n"], row["sd"]) == (19, 0.0)
+    assert "no spread" in row["reason"]
+    call = ("compare", *call[1:-2], "--format", "json")
+    row = json.loads(leadline(capsys, *call)[1])["comparisons"][0]
+    assert (row["sd"], row["effect_size"]) == (0.0, None)
+    assert "power" not in row
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

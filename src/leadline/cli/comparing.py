@@ -294,6 +294,7 @@ def powers(
     seed: int,
 ) -> list[dict[str, Any]]:
     """What these queries can tell, for each measure: power, the smallest detectable difference, queries needed."""
+    from leadline.stats.intervals import deviation
     from leadline.stats.power import (
         detectable_difference,
         power_paired,
@@ -310,9 +311,9 @@ def powers(
     rows = []
     for measure in scores.measures:
         d = Pairs.of(scores.cell(measure, names[0]), scores.cell(measure, names[1])).differences
-        n, sd = len(d), float(d.std(ddof=1)) if len(d) > 1 else 0.0
-        if n < 2 or sd == 0:
-            rows.append({"measure": measure, "n": n, "sd": sd or None, "reason": "no spread to plan from"})
+        n, sd = len(d), deviation(d)
+        if not sd:
+            rows.append({"measure": measure, "n": n, "sd": sd, "reason": "no spread to plan from"})
             continue
         until = queries_until_excluded(d, difference, np.random.default_rng(seed), level=1 - alpha)
         rows.append(

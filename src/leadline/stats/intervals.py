@@ -39,6 +39,24 @@ class Interval:
     reason: str | None = None
 
 
+def deviation(values: npt.ArrayLike) -> float | None:
+    """The standard deviation of one row of values, with n − 1; None below two, exactly 0 where all are equal.
+
+    In floating point the deviation of equal values is some 1e-17, which would pass for a spread to plan from.
+
+    Raises
+    ------
+    UsageError: the values are not a row of finite numbers.
+
+    >>> deviation([0.0, 0.5, 1.0]), deviation([0.1] * 3), deviation([0.1])
+    (0.5, 0.0, None)
+    """
+    row = _row(values)
+    if row.size < 2:
+        return None
+    return 0.0 if row.min() == row.max() else float(row.std(ddof=1))
+
+
 def mean_interval(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
     """The interval of a mean: Wilson's if every value is 0 or 1, else Student's t; none below two values.
 
