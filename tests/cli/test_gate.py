@@ -211,6 +211,41 @@ def test_not_comparable(capsys):
     )
 
 
+def test_a_corpus_that_changed_is_reported_and_nothing_more(capsys):
+    policy(gate_head='corpus = "corpus.jsonl"')
+    Path("corpus.jsonl").write_text('{"_id": "a", "text": "one"}\n')
+    pinned(capsys)
+    code, out, _ = leadline(capsys, "gate", "old.run")
+    assert (code, "corpus unchanged" in out) == (0, True)
+    Path("corpus.jsonl").write_text('{"_id": "a", "text": "two"}\n')
+    code, out, _ = leadline(capsys, "gate", "old.run", "--write", "gate.md", "--write", "gate.json")
+    assert (code, "the corpus has changed since the baseline" in out) == (0, True)
+    assert "the corpus has changed since the baseline" in Path("gate.md").read_text()
+    reasons = json.loads(Path("gate.json").read_text())["verdict"]["reasons"]
+    assert any("the corpus has changed since the baseline" in reason for reason in reasons)
+    # The file need not be where the gate runs, and a baseline may be older than the setting: both are said.
+    Path("corpus.jsonl").unlink()
+    code, out, _ = leadline(capsys, "gate", "old.run")
+    assert (code, "corpus.jsonl is not there: whether it changed is not known" in out) == (0, True)
+    policy()
+    pinned(capsys)
+    policy(gate_head='corpus = "corpus.jsonl"')
+    Path("corpus.jsonl").write_text("{}\n")
+    code, out, _ = leadline(capsys, "gate", "old.run")
+    assert (code, "the baseline pins no corpus: whether it changed is not known" in out) == (0, True)
+    # Without the setting nothing is said of it.
+    policy()
+    assert "corpus" not in leadline(capsys, "gate", "old.run")[1]
+
+
+def test_a_corpus_to_pin_that_is_not_there(capsys):
+    policy(gate_head='corpus = "corpus.jsonl"')
+    write_run("old.run", some(0.7, 2))
+    code, _, err = leadline(capsys, "baseline", "old.run")
+    assert (code, "corpus.jsonl" in err) == (2, True)
+    assert not Path("baseline.json").exists()
+
+
 def test_nothing_in_common_is_not_comparable(capsys):
     policy()
     pinned(capsys)

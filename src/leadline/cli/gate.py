@@ -111,6 +111,8 @@ def baseline(
             commit=_commit(),
             version=tool_version(),
         )
+    if policy.corpus is not None:
+        pinned = replace(pinned, corpus_sha256=_corpus_hash(_beside(policy.corpus, settings)))
     if pinned.run_path is not None:
         # The run is found from the baseline's folder, so that both can be committed and moved together.
         pinned = replace(pinned, run_path=os.path.relpath(named, Path(path).parent))
@@ -184,7 +186,14 @@ def gated(
         files["baseline"] = pinned.run_path or "BASELINE.run"
         gated = _counted(path, count_gate, pinned.gated)
         return gate_tables(
-            given, pinned, policy, rules, accept_changed_judgments=accept, gated=gated, files=files
+            given,
+            pinned,
+            policy,
+            rules,
+            accept_changed_judgments=accept,
+            gated=gated,
+            corpus=_corpus_note(policy, settings, pinned.corpus_sha256),
+            files=files,
         )
 
 
@@ -217,10 +226,32 @@ def _read(config: str | None, qrels: str | None) -> "tuple[Policy, dict[str, Any
 
 def _baseline_path(policy: "Policy", settings: Settings) -> str:
     """The baseline named in the file, beside that file."""
-    name = Path(policy.baseline or BASELINE)
+    return _beside(policy.baseline or BASELINE, settings)
+
+
+def _beside(name: str, settings: Settings) -> str:
+    """A file that the settings name, found from their folder."""
     folder = settings.path.parent if settings.path is not None else Path()
-    place = name if name.is_absolute() else folder / name
-    return os.path.relpath(place)
+    return os.path.relpath(name if Path(name).is_absolute() else folder / name)
+
+
+def _corpus_hash(path: str) -> str:
+    """The hash of the documents' file as it is on disk."""
+    from leadline.formats.source import Source
+
+    return Source.open(path).sha256()
+
+
+def _corpus_note(policy: "Policy", settings: Settings, pinned: str | None) -> str | None:
+    """Whether the documents changed since the baseline; None where the policy names no corpus."""
+    if policy.corpus is None:
+        return None
+    path = _beside(policy.corpus, settings)
+    if pinned is None:
+        return "the baseline pins no corpus: whether it changed is not known"
+    if not Path(path).is_file():
+        return f"{printable(path)} is not there: whether it changed is not known"
+    return "corpus unchanged" if _corpus_hash(path) == pinned else "the corpus has changed since the baseline"
 
 
 def _commit() -> str | None:
@@ -280,6 +311,7 @@ def _toml(qrels: str, queries: str | None, asked: list[str], margin: float, prof
         f"qrels = {text(qrels)}\n{questions}\n"
         f"profile = {text(profile or 'leadline-1')}\n\n"
         f"[gate]\nbaseline = {text(BASELINE)}   # written by `leadline baseline RUN`; commit it\n"
+        '# corpus = "corpus.jsonl"    # the documents: a change since the baseline is reported\n'
         'on_undecided = "warn"        # or "fail": exit 3 where the numbers do not decide\n'
         "error_share = 0.0            # the share of failed rows that is allowed\n"
         "must_pass = []               # query ids that may not get worse\n"

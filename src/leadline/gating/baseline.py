@@ -41,6 +41,7 @@ class Baseline:
     judgments: the grades used. max_grade: the top of the scale then.
     query_hashes: the first 16 hexadecimal digits of the SHA-256 of each query's text, where texts were given.
     date: ISO. commit: of the repository. version: of this package. gated: how often it was gated against.
+    corpus_sha256: of the file of documents, where the policy names one.
     path: the file it was read from.
     """
 
@@ -60,6 +61,7 @@ class Baseline:
     commit: str | None
     version: str
     gated: int = 0
+    corpus_sha256: str | None = None
     path: str | None = field(default=None, compare=False)
 
     def run(self) -> RunSource:
@@ -294,6 +296,7 @@ _FIELDS = (
     "depth",
     "run_path",
     "run_sha256",
+    "corpus_sha256",
     "empty",
     "failed",
     "query_hashes",

@@ -109,6 +109,7 @@ def gate(
     *,
     accept_changed_judgments: bool = False,
     gated: int = 0,
+    corpus: str | None = None,
     files: Mapping[str, str] | None = None,
 ) -> GateReport:
     """Gate one candidate.
@@ -117,6 +118,7 @@ def gate(
     ----------
     given: the candidate's run (one), today's judgments, and the queries where texts or slices are asked for.
     rules: the switches; by default the policy's. gated: how often the baseline was gated against, this included.
+    corpus: what is known of the documents since the baseline, to stand among the reasons.
 
     Raises
     ------
@@ -128,7 +130,8 @@ def gate(
     candidate = given.runs[0]
     texts = _texts(given.queries)
     change = compare_judgments(baseline.judgments, grades_of(given.qrels))
-    notes = [change.note()] + ([f"gated against this baseline: {gated} times"] if gated > 1 else [])
+    notes = [change.note()] + ([corpus] if corpus else [])
+    notes += [f"gated against this baseline: {gated} times"] if gated > 1 else []
     reasons = why_not_comparable(
         baseline,
         given.qrels,

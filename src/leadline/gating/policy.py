@@ -82,6 +82,7 @@ class Policy:
     on_undecided: `warn` (exit 0) or `fail` (exit 3). error_share: the largest share of failed rows, in [0, 1].
     must_pass: queries on which no rule's measure may fall. profile: how bare measures are read and scored.
     by: the column of the queries that slices name. baseline: the pinned file. seed: of the draws.
+    corpus: the file of the documents; a change since the baseline is reported.
 
     >>> Policy((Rule("nDCG@10"), Rule("R@100", margin=0.01))).measures
     ['nDCG@10', 'R@100']
@@ -95,6 +96,7 @@ class Policy:
     profile: str = "leadline-1"
     by: str | None = None
     baseline: str | None = None
+    corpus: str | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -133,6 +135,7 @@ class Policy:
 GATE_KEYS: dict[str, tuple[type, ...]] = {
     "rule": (list,),
     "baseline": (str,),
+    "corpus": (str,),
     "on_undecided": (str,),
     "error_share": (int, float),
     "must_pass": (list,),
