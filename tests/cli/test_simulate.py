@@ -63,6 +63,9 @@ def test_the_lesson_to_the_digit(capsys: pytest.CaptureFixture[str], folder: Pat
     ]
     # By Student's t the interval at 300 is the same to ±.003.
     assert [float(word.strip("[],")) for word in first[2][6:]] == pytest.approx([0.012, 0.081], abs=0.003)
+    # (.266 − .040) ÷ (.081 − .012) = 3.3; .153 ÷ .047 = 3.3.
+    widths = " ".join(next(line for line in words if line[:2] == ["At", "30"]))
+    assert "3.3 times as wide as at 300, and the difference 3.3 times as large" in widths
     # 3. C as judged, and with its hidden documents judged.
     assert [line for line in words if line[:1] == ["C"]] == [
         ["C", "0.688", "0.547", "0.24"],

@@ -78,7 +78,13 @@ def lesson_text(facts: Mapping[str, Any]) -> str:
         means = [f"{one[name]:.3f}" for name in "AB"]
         ends = [_ends(one["low"], one["high"]), _ends(one["t_low"], one["t_high"])]
         rows.append([str(one["n"]), *means, signed(one["difference"], 3), *ends])
-    lines += [*aligned(rows), ""]
+    few, many = facts["queries"][0], facts["queries"][-1]
+    lines += [
+        *aligned(rows),
+        f"At {few['n']} queries the interval is {_width(few) / _width(many):.1f} times as wide as at {many['n']}, "
+        f"and the difference {few['difference'] / many['difference']:.1f} times as large.",
+        "",
+    ]
 
     lines += ["3. C finds documents that nobody judged", ""]
     rows = [["judgments", "system", *MEASURES]]
@@ -96,6 +102,11 @@ def lesson_text(facts: Mapping[str, Any]) -> str:
     if "folder" in facts:
         lines += ["", f"In {facts['folder']}: A.run, B.run, C.run, both sets of judgments and README.md."]
     return "\n".join(lines) + "\n"
+
+
+def _width(one: Mapping[str, Any]) -> float:
+    """The width of Student's interval, the one that decides."""
+    return float(one["t_high"]) - float(one["t_low"])
 
 
 def _ends(low: float | None, high: float | None) -> str:
