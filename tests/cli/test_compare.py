@@ -92,6 +92,7 @@ def test_three_systems_show_all_pairs(capsys: pytest.CaptureFixture[str], folder
     call = ("compare", "old.run", "new.run", "third.run", "--qrels", "qrels.txt", "-m", "RR")
     _, out, _ = leadline(capsys, *call)
     assert "all pairs on RR" in out
+    assert "verdict on new against old: " in out
     _, out, _ = leadline(capsys, *call, "--format", "json")
     page = json.loads(out)
     assert page["pairs"]["systems"] == ["old", "new", "third"]

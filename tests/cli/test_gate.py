@@ -211,6 +211,26 @@ def test_not_comparable(capsys):
     )
 
 
+def test_the_comment_links_the_report_written_with_it(capsys):
+    policy()
+    pinned(capsys)
+    Path("out (1)").mkdir()
+    leadline(capsys, "gate", "old.run", "--write", "gate.md", "--write", "out (1)/gate.html")
+    assert Path("gate.md").read_text().endswith("\n[The whole report](<out (1)/gate.html>)\n")
+    leadline(capsys, "gate", "old.run", "--write", "out (1)/gate.md", "--write", "out (1)/gate.html")
+    assert Path("out (1)/gate.md").read_text().endswith("\n[The whole report](<gate.html>)\n")
+    leadline(capsys, "gate", "old.run", "--write", "gate.md")
+    assert "report](" not in Path("gate.md").read_text()
+
+
+def test_the_next_command_names_no_folder_of_this_machine(capsys):
+    policy()
+    pinned(capsys)
+    write_run("new.run", lambda i: [0, 5, 6, 7, 8])
+    _, out, _ = leadline(capsys, "gate", "new.run")
+    assert str(Path.cwd()) not in out
+
+
 def test_a_corpus_that_changed_is_reported_and_nothing_more(capsys):
     policy(gate_head='corpus = "corpus.jsonl"')
     Path("corpus.jsonl").write_text('{"_id": "a", "text": "one"}\n')

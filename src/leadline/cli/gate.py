@@ -152,11 +152,20 @@ def gate(
         raise UsageError(f"--format {format!r} is not one of {', '.join(FORMATS)}")
     kinds = [(path, _kind(path)) for path in write or []]
     report = gated(candidate, config, baseline_file, qrels, accept_changed_judgments, quiet)
+    page = next((place for place, kind in kinds if kind == ".html"), None)
     for place, kind in kinds:
+        text = _linked(report, page, place) if page and kind == ".md" else _writers()[kind](report)
         with atomic_write(Path(place)) as temporary:
-            temporary.write_text(_writers()[kind](report), encoding="utf-8")
+            temporary.write_text(text, encoding="utf-8")
     typer.echo(_writers()[{"table": ".txt", "json": ".json", "md": ".md"}[format]](report), nl=False)
     raise typer.Exit(report.exit_code)
+
+
+def _linked(report: "GateReport", page: str, place: str) -> str:
+    """The comment with a link to the HTML report written beside it, found from the comment's folder."""
+    from leadline.report.gate_text import gate_markdown
+
+    return gate_markdown(report, Path(os.path.relpath(page, Path(place).parent)).as_posix())
 
 
 def gated(
@@ -181,7 +190,11 @@ def gated(
     pinned = read_baseline(path)
     with progress(quiet) as watch:
         given, _, rules = prepared([candidate], chosen, watch)
-        files = {"candidate": candidate, "config": str(settings.path), "qrels": str(chosen["qrels"])}
+        files = {
+            "candidate": candidate,
+            "config": os.path.relpath(settings.path or FILE),
+            "qrels": str(chosen["qrels"]),
+        }
         # The baseline of `power` and `compare` is a run; a pinned file is none.
         files["baseline"] = pinned.run_path or "BASELINE.run"
         gated = _counted(path, count_gate, pinned.gated)

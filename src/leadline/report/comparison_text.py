@@ -90,7 +90,10 @@ def _verdict(report: ComparisonReport) -> Iterator[str]:
     if report.verdict is None:
         return
     v = report.verdict
-    yield f"verdict: {v.outcome} ({v.effect})"
+    # Of several candidates the first is judged.
+    systems = report.scores.systems
+    whose = f" on {printable(systems[1])} against {printable(systems[0])}" if len(systems) > 2 else ""
+    yield f"verdict{whose}: {v.outcome} ({v.effect})"
     yield f"  {v.sentence}"
     yield from (f"  because {reason}" for reason in v.reasons)
     yield from (f"  next: {command}" for command in v.next)

@@ -28,8 +28,8 @@ def gate_text(report: GateReport) -> str:
     return "\n".join(printable(line) for line in lines) + "\n"
 
 
-def gate_markdown(report: GateReport) -> str:
-    """The report as a comment on a pull request, which begins with `MARKER`."""
+def gate_markdown(report: GateReport, page: str | None = None) -> str:
+    """The report as a comment on a pull request, which begins with `MARKER`; `page` is where the HTML report lies."""
     verdict = report.verdict
     lines = [MARKER, f"### {_cell(verdict.sentence)}", ""]
     lines += [f"{verdict.outcome} · {verdict.effect} · {_cell(_against(report))}", ""]
@@ -47,6 +47,9 @@ def gate_markdown(report: GateReport) -> str:
                 f"| {_cell(_query(one))} | {points(one.baseline)} | {points(one.candidate)} | {_cell(_lost(one))} |"
             )
     lines += ["", *(f"Next: `{command}`" for command in verdict.next)]
+    if page is not None:
+        # In angle brackets a destination may hold spaces and parentheses (CommonMark 0.31, 6.3).
+        lines += ["", f"[The whole report](<{printable(page)}>)"]
     return "\n".join(lines) + "\n"
 
 
