@@ -8,12 +8,12 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
-from html.parser import HTMLParser
 from importlib.resources import files
 
 import numpy as np
 import polars as pl
 import pytest
+from page_reader import read
 
 from leadline.comparison import Design, compare
 from leadline.evaluation import evaluate
@@ -26,7 +26,6 @@ from leadline.report.comparison_plots import Lane, bars, columns, lanes, reach, 
 from leadline.report.comparison_sections import SIGNS
 from leadline.scores import ERROR, SCORED, UNANSWERED, UNDEFINED, Cell, Comparison, Scores, Verdict
 
-VOID = {"meta", "input"}
 FEW = Design(resamples=50, draws=50)
 EVIL = [
     "</script><script>alert(1)</script>",
@@ -39,36 +38,6 @@ EVIL = [
     "<img src=http://evil.example/x onerror=alert(1)>",
     "x" * 400,
 ]
-
-
-class Reader(HTMLParser):
-    """Collects elements with their text and checks that each is closed by its own end."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.elements, self.text = [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append((self.open[-1] if self.open else "", data))
-
-
-def read(page):
-    reader = Reader()
-    reader.feed(page)
-    reader.close()
-    assert reader.open == []
-    return reader
 
 
 def words(page):

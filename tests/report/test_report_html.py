@@ -4,49 +4,17 @@ import dataclasses
 import itertools
 import re
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 
 import pytest
+from page_reader import read
 
 from leadline.report.html_page import html_page
 from leadline.report.interval_plot import Mark, interval_plot
 
-VOID = {"meta"}
-
-
-class Reader(HTMLParser):
-    """Collects elements and checks that each is closed by its own end."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.elements, self.text = [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def read(page):
-    reader = Reader()
-    reader.feed(page)
-    reader.close()
-    assert reader.open == []
-    return reader
-
 
 def test_the_page_is_whole_and_says_everything(one):
     reader = read(html_page(one, "evaluate"))
-    text = " ".join(reader.text)
+    text = " ".join(text for _, text in reader.text)
     for told in (
         "Retrieval scores of bm25", "nDCG(gain=exp2)@10", "[-0.1000, 0.6000]", "0.9300", "only 4 queries",
         "judged@10 0.83", "leadline-1", "ab" * 32, "qrels.txt", "Student's t",
@@ -175,5 +143,6 @@ def test_other_ranges_hold_their_marks(mark):
 
 
 def test_nothing_scored_is_a_page_all_the_same(one):
-    text = " ".join(read(html_page(dataclasses.replace(one, cells=(), summaries=(), account={}))).text)
+    reader = read(html_page(dataclasses.replace(one, cells=(), summaries=(), account={})))
+    text = " ".join(text for _, text in reader.text)
     assert "Retrieval scores of nothing" in text
