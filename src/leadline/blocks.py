@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.errors import SHOWN_ROWS, RowsError
-from leadline.ids import Ids, hashed, texts
+from leadline.ids import Ids, distinct
 from leadline.machine import memory_left
 from leadline.tables import Block, RunSource
 
@@ -113,7 +113,7 @@ def _dealt(code_of: dict[str, int]) -> Callable[[Block], list[_Rows]]:
 
     def deal(block: Block) -> list[_Rows]:
         rows = block.rows()
-        names, place = _distinct(rows.query_id)
+        names, place = distinct(rows.query_id)
         with lock:
             numbers = np.array([code_of.setdefault(name, len(code_of)) for name in names], np.int32)
         code = numbers[place]
@@ -124,18 +124,6 @@ def _dealt(code_of: dict[str, int]) -> Callable[[Block], list[_Rows]]:
         return [_Rows(code[a:b], score[a:b], documents[a:b]) for a, b in cuts]
 
     return deal
-
-
-def _distinct(ids: Ids) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """The distinct ids in some order, and each row's position among them."""
-    # Sorting numbers is far faster than sorting ids; where two ids share a hash, the ids are sorted after all.
-    keys, place = np.unique(hashed(ids, 0), return_inverse=True)
-    row = np.zeros(len(keys), np.int64)
-    row[place] = np.arange(len(ids))
-    if (ids[row][place] == ids).all():
-        return texts(ids[row]), place
-    found, place = np.unique(ids, return_inverse=True)
-    return texts(found), place
 
 
 def _filled(kept: list[list[_Rows]], mine: range, names: list[str]) -> Iterator[Bucket]:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from leadline.ids import Ids, Keys, hashed, texts
+from leadline.ids import Ids, Keys, hashed, numbered
 from leadline.tables import Qrels, Rows
 
 Floats = npt.NDArray[np.float64]
@@ -75,29 +75,6 @@ def _largest_of_subtopics(qrels: Qrels) -> Rows:
 
     pairs = qrels.frame.group_by("query_id", "doc_id", maintain_order=True)
     return Rows.of_frame(pairs.agg(pl.col("grade").max()), "grade")
-
-
-def heads(ids: Ids) -> Ints:
-    """Where an id differs from the one before it; the first row is such a place.
-
-    >>> from leadline.ids import of_texts
-    >>> heads(of_texts(["a", "a", "b", "a"])).tolist()
-    [0, 2, 3]
-    """
-    return np.flatnonzero(np.concatenate((np.ones(min(1, len(ids)), bool), ids[1:] != ids[:-1])))
-
-
-def numbered(ids: Ids) -> tuple[list[str], Ints]:
-    """The distinct ids in the order of their first rows, and each row's position among them.
-
-    >>> from leadline.ids import of_texts
-    >>> numbered(of_texts(["b", "b", "a", "b"]))
-    (['b', 'a'], array([0, 0, 1, 0]))
-    """
-    first = heads(ids)
-    code_of: dict[str, int] = {}
-    codes = [code_of.setdefault(name, len(code_of)) for name in texts(ids[first])]
-    return list(code_of), np.repeat(np.array(codes, np.int64), np.diff(first, append=len(ids)))
 
 
 @dataclass(frozen=True)

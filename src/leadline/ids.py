@@ -85,6 +85,44 @@ def to_series(ids: Ids) -> "pl.Series":
     return pl.Series([b"\0".join(ids.tolist()).decode()]).str.split("\0").explode()
 
 
+def heads(ids: Ids) -> Ints:
+    """Where an id differs from the one before it; the first row is such a place.
+
+    >>> heads(of_texts(["a", "a", "b", "a"])).tolist()
+    [0, 2, 3]
+    """
+    return np.flatnonzero(np.concatenate((np.ones(min(1, len(ids)), bool), ids[1:] != ids[:-1])))
+
+
+def numbered(ids: Ids) -> tuple[list[str], Ints]:
+    """The distinct ids in the order of their first rows, and each row's position among them.
+
+    >>> numbered(of_texts(["b", "b", "a", "b"]))
+    (['b', 'a'], array([0, 0, 1, 0]))
+    """
+    first = heads(ids)
+    code_of: dict[str, int] = {}
+    codes = [code_of.setdefault(name, len(code_of)) for name in texts(ids[first])]
+    return list(code_of), np.repeat(np.array(codes, np.int64), np.diff(first, append=len(ids)))
+
+
+def distinct(ids: Ids) -> tuple[list[str], Ints]:
+    """The distinct ids in some order, and each row's position among them, where rows of one id are scattered.
+
+    >>> names, place = distinct(of_texts(["b", "a", "b"]))
+    >>> [names[index] for index in place]
+    ['b', 'a', 'b']
+    """
+    # Sorting numbers is far faster than sorting ids; where two ids share a hash, the ids are sorted after all.
+    keys, place = np.unique(hashed(ids, 0), return_inverse=True)
+    row = np.zeros(len(keys), np.int64)
+    row[place] = np.arange(len(ids))
+    if (ids[row][place] == ids).all():
+        return texts(ids[row]), place
+    found, place = np.unique(ids, return_inverse=True)
+    return texts(found), place
+
+
 def hashed(ids: Ids, seed: int) -> Keys:
     """A 64-bit hash of each id: its words, each times an odd number of the seed, summed and stirred.
 

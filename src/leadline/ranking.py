@@ -15,8 +15,8 @@ import numpy as np
 from leadline.blocks import buckets, in_parallel
 from leadline.conventions import Conventions
 from leadline.errors import SHOWN_ROWS, InputError, RowFault, RowsError, printable
-from leadline.hits import Flags, Floats, Hits, Ints, Judged, heads, pair_keys
-from leadline.ids import Ids, Keys, of_texts, texts, to_series
+from leadline.hits import Flags, Floats, Hits, Ints, Judged, pair_keys
+from leadline.ids import Ids, Keys, heads, of_texts, texts, to_series
 from leadline.tables import Rows, RunSource
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import numpy as np
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 Conflicts = Literal["error", "first", "last", "max", "min", "mean", "majority"]
 """What becomes of one pair judged twice with different grades: an error, unless a rule is named."""
+
+
+BLOCK_ROWS = 100_000
+"""The rows of a run in memory that are worked on at a time, like the blocks of a file."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,10 @@ class Rows:
         >>> Rows.of_frame(frame, "score").frame("score").equals(frame)
         True
         """
-        return cls(of_series(frame["query_id"]), of_series(frame["doc_id"]), frame[number].to_numpy())
+        # The rows of a query mostly stand together: its id is then converted once.
+        runs = frame["query_id"].rle().struct
+        query_id = np.repeat(of_series(runs.field("value")), runs.field("len").to_numpy())
+        return cls(query_id, of_series(frame["doc_id"]), frame[number].to_numpy())
 
     def frame(self, number: str) -> "pl.DataFrame":
         """The rows as a frame; `number` names the column of numbers."""
@@ -145,11 +153,23 @@ class Run:
         return cls(frame, name, tuple(empty), dict(failed or {}))
 
     def blocks(self) -> Iterator[Block]:
-        """The whole run as one block."""
-        yield Block(lambda: Rows.of_frame(self.frame, "score"), self._lines, table=self.frame)
+        """The rows, cut between queries into blocks of at least `BLOCK_ROWS`."""
+        import polars as pl
 
-    def _lines(self) -> Sequence[int]:
-        return self.frame[ROW].to_list() if ROW in self.frame.columns else range(1, self.frame.height + 1)
+        ends = self.frame["query_id"].rle().struct.field("len").cast(pl.Int64).cum_sum().to_numpy()
+        cuts = ends[np.flatnonzero(np.diff(ends // BLOCK_ROWS, prepend=0))].tolist()
+        edges = [0, *(cut for cut in cuts if cut < self.frame.height), self.frame.height]
+        for start, stop in pairwise(edges):
+            yield self._block(start, stop)
+
+    def _block(self, start: int, stop: int) -> Block:
+        part = self.frame.slice(start, stop - start)
+        own = ROW in part.columns
+        return Block(
+            lambda: Rows.of_frame(part, "score"),
+            lambda: part[ROW].to_list() if own else range(start + 1, stop + 1),
+            table=part,
+        )
 
 
 @dataclass(frozen=True)
