@@ -21,7 +21,7 @@ Ints = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 
 WORD = 8
-WIDEST = 8
+WIDEST = 4
 """How many times the text a padded column may take before it becomes one of objects."""
 MASKS = np.array([(1 << 8 * size) - 1 for size in range(WORD + 1)], np.uint64)
 """For a word of eight bytes, what keeps its first 0 to 8 bytes."""

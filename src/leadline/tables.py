@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.errors import ROW, InputError, RowsError, UsageError, printable
-from leadline.ids import Ids, Ints, hashed, of_series, to_series
+from leadline.ids import Ids, Ints, hashed, heads, of_series, to_series
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +53,9 @@ class Rows:
         """The rows as a frame; `number` names the column of numbers."""
         import polars as pl
 
-        columns = {"query_id": to_series(self.query_id), "doc_id": to_series(self.doc_id)}
+        first = heads(self.query_id)
+        row = np.repeat(np.arange(len(first)), np.diff(first, append=len(self.query_id)))
+        columns = {"query_id": to_series(self.query_id[first]).gather(row), "doc_id": to_series(self.doc_id)}
         columns[number] = pl.Series(self.number, dtype=pl.Float64)
         if self.line is not None:
             columns[ROW] = pl.Series(self.line, dtype=pl.Int64)
