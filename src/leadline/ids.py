@@ -91,7 +91,13 @@ def heads(ids: Ids) -> Ints:
     >>> heads(of_texts(["a", "a", "b", "a"])).tolist()
     [0, 2, 3]
     """
-    return np.flatnonzero(np.concatenate((np.ones(min(1, len(ids)), bool), ids[1:] != ids[:-1])))
+    new = np.ones(len(ids), bool)
+    if ids.dtype == object:
+        new[1:] = ids[1:] != ids[:-1]
+    else:
+        words = _words(ids)
+        new[1:] = (words[1:] != words[:-1]).any(1) if words.shape[1] > 1 else words[1:, 0] != words[:-1, 0]
+    return np.flatnonzero(new)
 
 
 def numbered(ids: Ids) -> tuple[list[str], Ints]:
@@ -139,12 +145,17 @@ def hashed(ids: Ids, seed: int) -> Keys:
         parts = np.frombuffer(padded, "<u8") * _factors(int(words.max(initial=0)), seed)[place]
         total = np.add.reduceat(parts, first) if len(ids) else np.zeros(0, np.uint64)
     else:
-        columns = np.ascontiguousarray(ids).view("<u8").reshape(len(ids), ids.itemsize // WORD)
+        columns = _words(ids)
         factors = _factors(columns.shape[1], seed)
         total = columns[:, 0] * factors[0]
         for word in range(1, columns.shape[1]):
             total += columns[:, word] * factors[word]
     return _stirred(total)
+
+
+def _words(ids: Ids) -> Keys:
+    """The words of padded ids, shape (rows, words)."""
+    return np.ascontiguousarray(ids).view("<u8").reshape(len(ids), ids.itemsize // WORD)
 
 
 def _factors(words: int, seed: int) -> Keys:
