@@ -36,7 +36,7 @@ FLOORS: list[set[str]] = [
     {"conventions"},
     {"measure"},
     {"tables"},
-    {"machine"},
+    {"checks", "ids", "machine"},
     {"errors"},
 ]
 SUBJECTS = {"measures", "passages", "ann", "answers", "traffic", "demo"}

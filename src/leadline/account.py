@@ -26,13 +26,13 @@ def heading(measure: Measure, judged: Judged) -> str:
 
 def qrels_account(qrels: Qrels, judged: Judged) -> dict[str, Any]:
     """The judgments in numbers."""
-    grades = qrels.frame["grade"].value_counts().sort("grade")
+    grades, counts = np.unique(qrels.rows.number, return_counts=True)
     return {
         "queries": judged.queries,
-        "judgments": qrels.frame.height,
+        "judgments": len(qrels.rows.number),
         "relevant": int((judged.ideal >= 1).sum()),
         "without_relevant": int((judged.count(1) == 0).sum()),
-        "grades": {f"{grade:g}": count for grade, count in grades.iter_rows()},
+        "grades": {f"{grade:g}": n for grade, n in zip(grades.tolist(), counts.tolist(), strict=True)},
         "max_grade": judged.max_grade,
         "merged": qrels.merged,
         "resolved": qrels.resolved,

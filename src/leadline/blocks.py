@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from leadline.errors import SHOWN_ROWS, RowsError
+from leadline.ids import Ids, distinct
 from leadline.machine import memory_left
 from leadline.tables import Block, RunSource
 
@@ -21,7 +21,7 @@ BYTES_A_ROW = 100
 BUCKETS = 64
 """How many buckets the queries of a scattered run are dealt into."""
 
-Rows = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], pl.Series, list[str]]
+Bucket = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], Ids, list[str]]
 """Rows of whole queries in any order: the position of each row's query in the names, its score, its document."""
 
 
@@ -65,7 +65,7 @@ def in_parallel(blocks: Iterator[Block], work: Callable[[Block], Any]) -> Iterat
         )
 
 
-def buckets(run: RunSource) -> Iterator[Rows]:
+def buckets(run: RunSource) -> Iterator[Bucket]:
     """The rows of a run whose queries are scattered, dealt into buckets of whole queries.
 
     Where the rows are more than memory holds, the run is read once more for every few buckets.
@@ -100,12 +100,11 @@ class _Rows:
 
     code: npt.NDArray[np.int32]
     score: npt.NDArray[np.float64]
-    documents: pl.Series
+    documents: Ids
 
     def alone(self) -> "_Rows":
         """The same rows in memory of their own, so that the rest of their block can go."""
-        every = np.arange(len(self.code))
-        return _Rows(self.code.copy(), self.score.copy(), self.documents.gather(every))
+        return _Rows(self.code.copy(), self.score.copy(), self.documents.copy())
 
 
 def _dealt(code_of: dict[str, int]) -> Callable[[Block], list[_Rows]]:
@@ -113,26 +112,26 @@ def _dealt(code_of: dict[str, int]) -> Callable[[Block], list[_Rows]]:
     lock = Lock()
 
     def deal(block: Block) -> list[_Rows]:
-        frame = block.load()
-        names = frame["query_id"].unique()
+        rows = block.rows()
+        names, place = distinct(rows.query_id)
         with lock:
-            numbers = np.array([code_of.setdefault(name, len(code_of)) for name in names.to_list()], np.int32)
-        code = numbers[frame["query_id"].cast(pl.Enum(names)).to_physical().to_numpy()]
+            numbers = np.array([code_of.setdefault(name, len(code_of)) for name in names], np.int32)
+        code = numbers[place]
         order = np.argsort((code % BUCKETS).astype(np.uint16), kind="stable")
-        code, score, documents = code[order], frame["score"].to_numpy()[order], frame["doc_id"].gather(order)
+        code, score, documents = code[order], rows.number[order], rows.doc_id[order]
         ends = np.cumsum(np.bincount(code % BUCKETS, minlength=BUCKETS)).tolist()
         cuts = list(zip([0, *ends[:-1]], ends, strict=True))
-        return [_Rows(code[a:b], score[a:b], documents.slice(a, b - a)) for a, b in cuts]
+        return [_Rows(code[a:b], score[a:b], documents[a:b]) for a, b in cuts]
 
     return deal
 
 
-def _filled(kept: list[list[_Rows]], mine: range, names: list[str]) -> Iterator[Rows]:
+def _filled(kept: list[list[_Rows]], mine: range, names: list[str]) -> Iterator[Bucket]:
     """The rows of each bucket, put together; a bucket is emptied when it is handed on."""
     for bucket in mine:
         pieces, kept[bucket] = kept[bucket], []
         group = np.concatenate([piece.code for piece in pieces]) // BUCKETS
         score = np.concatenate([piece.score for piece in pieces])
-        documents = pl.concat([piece.documents for piece in pieces], rechunk=True)
+        documents = np.concatenate([piece.documents for piece in pieces])
         if len(group):
             yield group, score, documents, names[bucket::BUCKETS]

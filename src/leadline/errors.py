@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 SHOWN_ROWS = 10
 """How many wrong rows an error message shows; all of them are counted."""
+ROW = "row"
+"""The optional column with the line (or row, from 1) each row came from; error messages name it."""
 
 
 class LeadlineError(Exception):

@@ -292,7 +292,8 @@ def _slices(given: Inputs, by: str | None, query_ids: Sequence[str]) -> dict[str
 
 def _check_gains(measures: Sequence[Measure], qrels: Qrels) -> None:
     """Refuse the gain 2^g − 1 for fractions and for grades above 10, where it cannot be meant."""
-    wrong = qrels.frame["grade"].filter((qrels.frame["grade"] % 1 != 0) | (qrels.frame["grade"] > 10))
+    grade = qrels.rows.number
+    wrong = grade[(grade % 1 != 0) | (grade > 10)]
     if not len(wrong):
         return
     for measure in measures:

@@ -9,14 +9,13 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
-from leadline.tables import Qrels
+from leadline.ids import Ids, Keys, hashed, numbered
+from leadline.tables import Qrels, Rows
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-Keys = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -40,19 +39,14 @@ class Judged:
     @classmethod
     def of(cls, qrels: Qrels) -> "Judged":
         """The judgments of a table; a pair that stands under several subtopics takes its largest grade."""
-        frame = qrels.frame
-        if "subtopic" in frame.columns:
-            frame = frame.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("grade").max())
-        ids = frame["query_id"].unique(maintain_order=True)
-        codes = ids.to_frame("query_id").with_row_index("query").with_columns(pl.col("query").cast(pl.Int64))
-        frame = frame.join(codes, on="query_id", how="left", maintain_order="left")
-        query, grade = frame["query"].to_numpy(), frame["grade"].to_numpy()
+        rows = _largest_of_subtopics(qrels) if qrels.subtopics else qrels.rows
+        names, query = numbered(rows.query_id)
+        grade = rows.number
         kept = grade >= 0
         order = np.lexsort((-grade[kept], query[kept]))
-        start = np.zeros(len(ids) + 1, np.int64)
-        np.cumsum(np.bincount(query[kept], minlength=len(ids)), out=start[1:])
-        pairs = Pairs.of(query, frame["doc_id"], grade)
-        return cls(ids.to_list(), grade[kept][order], start, qrels.top_grade(), pairs)
+        start = np.zeros(len(names) + 1, np.int64)
+        np.cumsum(np.bincount(query[kept], minlength=len(names)), out=start[1:])
+        return cls(names, grade[kept][order], start, qrels.top_grade(), Pairs.of(query, rows.doc_id, grade))
 
     @property
     def queries(self) -> int:
@@ -75,6 +69,14 @@ class Judged:
         return np.bincount(self.ideal_query[chosen], minlength=self.queries)
 
 
+def _largest_of_subtopics(qrels: Qrels) -> Rows:
+    """Each pair once, with its largest grade."""
+    import polars as pl
+
+    pairs = qrels.frame.group_by("query_id", "doc_id", maintain_order=True)
+    return Rows.of_frame(pairs.agg(pl.col("grade").max()), "grade")
+
+
 @dataclass(frozen=True)
 class Pairs:
     """The judged (query, document) pairs by a 64-bit key, with two bitmaps that most other pairs fail."""
@@ -83,14 +85,14 @@ class Pairs:
     keys: Keys
     query: Ints
     row: Ints
-    documents: pl.Series
+    documents: Ids
     grade: Floats
     first_bits: Flags
     last_bits: Flags
     shift: np.uint64
 
     @classmethod
-    def of(cls, query: Ints, documents: pl.Series, grade: Floats) -> "Pairs":
+    def of(cls, query: Ints, documents: Ids, grade: Floats) -> "Pairs":
         """The pairs, under the first seed that gives each a key of its own."""
         # Another seed is tried until no two judged pairs share a key, so that a key names one pair.
         for seed in range(64):
@@ -107,7 +109,7 @@ class Pairs:
             seed, keys[order], query[order], order, documents, grade[order], first_bits, last_bits, shift
         )
 
-    def find(self, keys: Keys, query: Ints, group: Ints, documents: pl.Series) -> tuple[Ints, Floats]:
+    def find(self, keys: Keys, query: Ints, group: Ints, documents: Ids) -> tuple[Ints, Floats]:
         """Which rows are judged, and their grades; `query[group]` is each row's query.
 
         The first bits of a key rule most rows out, the last bits most of the rest; what remains is searched for,
@@ -118,26 +120,15 @@ class Pairs:
         place = np.minimum(np.searchsorted(self.keys, keys[near]), len(self.keys) - 1)
         same = (self.keys[place] == keys[near]) & (self.query[place] == query[group[near]])
         near, place = near[same], place[same]
-        equal = (take(documents, near) == take(self.documents, self.row[place])).to_numpy()
+        equal = documents[near] == self.documents[self.row[place]]
         return near[equal], self.grade[place[equal]]
 
 
-def take(column: pl.Series, rows: Ints) -> pl.Series:
-    """The column's values at some rows.
-
-    A few rows go as a list: the first NumPy array that Polars is handed makes it import numpy.ma, which takes
-    longer than to evaluate a small run.
-    """
-    return column.gather(rows.tolist() if len(rows) < 20_000 else rows)
-
-
-def pair_keys(query: Ints, group: Ints | None, documents: pl.Series, seed: int) -> Keys:
+def pair_keys(query: Ints, group: Ints | None, documents: Ids, seed: int) -> Keys:
     """A 64-bit key of each (query index, document id) pair; a row's query is `query[group]`, or `query` itself."""
     mixed = query.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
-    hashed: Keys = documents.hash(seed).to_numpy()
-    keys: Keys = np.bitwise_xor(hashed, mixed if group is None else mixed[group])
-    return keys
+    return hashed(documents, seed) ^ (mixed if group is None else mixed[group])
 
 
 @dataclass(frozen=True)

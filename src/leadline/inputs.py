@@ -33,7 +33,7 @@ class Inputs:
 
     def described(self, hashed: bool, rows: Mapping[str, int]) -> tuple[dict[str, Any], ...]:
         """Each file with its rows, and its SHA-256 where asked (standard input has none)."""
-        counts = {**rows, "qrels": self.qrels.frame.height}
+        counts = {**rows, "qrels": len(self.qrels.rows.number)}
         if self.queries is not None:
             counts["queries"] = self.queries.frame.height
         return tuple(

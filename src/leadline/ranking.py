@@ -8,16 +8,19 @@ are scattered over the file is gathered, in as many passes as the memory at hand
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from leadline.blocks import buckets, in_parallel
 from leadline.conventions import Conventions
 from leadline.errors import SHOWN_ROWS, InputError, RowFault, RowsError, printable
-from leadline.hits import Flags, Floats, Hits, Ints, Judged, Keys, pair_keys, take
-from leadline.tables import RunSource
+from leadline.hits import Flags, Floats, Hits, Ints, Judged, pair_keys
+from leadline.ids import Ids, Keys, heads, of_texts, texts, to_series
+from leadline.tables import Rows, RunSource
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def rank(run: RunSource, judged: Judged, conventions: Conventions, cutoffs: Sequence[int] = ()) -> Hits:
@@ -27,6 +30,7 @@ def rank(run: RunSource, judged: Judged, conventions: Conventions, cutoffs: Sequ
     ------
     RowsError: wrong rows, or a document twice for one query (unless `duplicates="first"`), all counted.
 
+    >>> import polars as pl
     >>> from leadline.tables import Qrels, Run
     >>> qrels = Qrels.checked(pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "grade": [1, 0]}))
     >>> run = Run.checked(pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [4.0, 4.0]}))
@@ -46,7 +50,7 @@ def rank(run: RunSource, judged: Judged, conventions: Conventions, cutoffs: Sequ
     return _joined(run, judged, whole)
 
 
-def head(run: RunSource, judged: Judged, conventions: Conventions, depth: int) -> pl.DataFrame:
+def head(run: RunSource, judged: Judged, conventions: Conventions, depth: int) -> "pl.DataFrame":
     """The Head of a run: the first documents of each judged query, judged or not.
 
     Returns
@@ -58,12 +62,15 @@ def head(run: RunSource, judged: Judged, conventions: Conventions, depth: int) -
     ------
     RowsError: as `rank`.
 
+    >>> import polars as pl
     >>> from leadline.tables import Qrels, Run
     >>> qrels = Qrels.checked(pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "grade": [2]}))
     >>> run = Run.checked(pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, 2.0]}))
     >>> head(run, Judged.of(qrels), Conventions(), 2).rows()
     [(0, 1, 'b', None), (0, 2, 'a', 2.0)]
     """
+    import polars as pl
+
     ranker = Ranker(judged, replace(conventions, depth=depth), (), with_head=True)
     parts = list(_grouped_parts(run, ranker))
     if any(part is None for part in parts):
@@ -87,7 +94,7 @@ class Part:
     duplicates: list[tuple[str, str]]
     counts: dict[str, int]
     across: dict[int, int]
-    head: pl.DataFrame | None = None
+    head: "pl.DataFrame | None" = None
 
 
 @dataclass(frozen=True)
@@ -104,25 +111,23 @@ class Ranker:
         """The index of each judged query id."""
         return {query_id: index for index, query_id in enumerate(self.judged.query_ids)}
 
-    def part(self, frame: pl.DataFrame) -> Part | None:
+    def part(self, rows: Rows) -> Part | None:
         """The hits of a block whose queries are whole; None where a query's rows do not stand together."""
-        query_ids = frame["query_id"]
-        first = (query_ids != query_ids.shift(1)).fill_null(True)
-        names = query_ids.filter(first).to_list()
+        first = heads(rows.query_id)
+        names = texts(rows.query_id[first])
         if len(set(names)) < len(names):
             return None
-        length = np.diff(np.flatnonzero(first.to_numpy()), append=len(query_ids))
+        length = np.diff(first, append=len(rows.query_id))
         group = np.repeat(np.arange(len(names), dtype=np.int32), length)
-        return self.ranked(group, frame["score"].to_numpy(), frame["doc_id"], names)
+        return self.ranked(group, rows.number, rows.doc_id, names)
 
-    def ranked(self, group: Any, score: Any, documents: pl.Series, names: list[str]) -> Part:
+    def ranked(self, group: Any, score: Any, documents: Ids, names: list[str]) -> Part:
         """The hits of rows whose queries are numbered by `group` (positions in `names`), in any order."""
         counts = {"rows": len(group), "duplicates_dropped": 0, "self_matches": 0}
         if self.conventions.ignore_self:
-            other = documents != pl.Series(names, dtype=pl.String).gather(group)
+            other = documents != of_texts(names)[group]
             counts["self_matches"] = int((~other).sum())
-            group, score = group[other.to_numpy()], score[other.to_numpy()]
-            documents = documents.filter(other)
+            group, score, documents = group[other], score[other], documents[other]
         if self.conventions.score_width == 32:
             score = score.astype(np.float32)
         codes = np.array([self.code_of.get(name, -1) for name in names], np.int64)
@@ -134,25 +139,26 @@ class Ranker:
         repeats = _repeated(keys, group, documents, places)
         if len(repeats):
             counts["duplicates_dropped"] = len(repeats)
-            duplicates = [(names[group[i]], documents[int(i)]) for i in repeats[:SHOWN_ROWS]]
+            duplicates = [(names[group[i]], documents[i].decode()) for i in repeats[:SHOWN_ROWS]]
             duplicates += [("", "")] * (len(repeats) - len(duplicates))
             keep = np.ones(len(group), bool)
             keep[repeats] = False
-            group, keys, score = group[keep], keys[keep], score[keep]
-            documents = documents.filter(pl.Series(keep))
+            group, keys, score, documents = group[keep], keys[keep], score[keep], documents[keep]
             places = Places.of(group, score, documents, len(names))
         rows, grade = self.judged.pairs.find(keys, query, group, documents)
         part = self._part(group[rows], places.of_rows(rows), grade, places, codes, names, duplicates, counts)
         return replace(part, head=self._head(part, group, documents, places)) if self.with_head else part
 
-    def _head(self, part: Part, group: Any, documents: pl.Series, places: "Places") -> pl.DataFrame:
+    def _head(self, part: Part, group: Any, documents: Ids, places: "Places") -> "pl.DataFrame":
         """The documents of the judged queries down to the depth, with the grades of the part's hits."""
+        import polars as pl
+
         queries = np.flatnonzero(part.codes >= 0)
         count = part.returned[queries]
         rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         rows = places.rows_at(np.repeat(places.start[queries], count) + rank)
         shown = pl.DataFrame(
-            {"query": part.codes[group[rows]], "rank": rank + 1, "doc_id": documents.gather(rows)}
+            {"query": part.codes[group[rows]], "rank": rank + 1, "doc_id": to_series(documents[rows])}
         )
         hits = pl.DataFrame({"query": part.query, "rank": part.rank, "grade": part.grade})
         return shown.join(hits, on=["query", "rank"], how="left", maintain_order="left")
@@ -199,7 +205,7 @@ class Places:
     length: Ints
 
     @classmethod
-    def of(cls, group: Ints, score: Any, documents: pl.Series, groups: int) -> "Places":
+    def of(cls, group: Ints, score: Any, documents: Ids, groups: int) -> "Places":
         """The places of rows. Rows in order are found so by looking at neighbours, and not sorted again.
 
         Document ids are compared only between rows of equal score.
@@ -215,13 +221,13 @@ class Places:
             tied = (score[1:] == score[:-1]) & (group[1:] == group[:-1])
         else:
             at = np.flatnonzero(tied)
-            if not (take(documents, at) < take(documents, at + 1)).any():
+            if not (documents[at] < documents[at + 1]).any():
                 return cls(None, tied, start, length)
             order = np.arange(len(group))
         places = np.flatnonzero(np.concatenate(([False], tied)) | np.concatenate((tied, [False])))
         if len(places):
             label = np.cumsum(~np.concatenate(([False], tied)))[places]
-            names = take(documents, order[places]).arg_sort(descending=True).to_numpy()
+            names = np.argsort(documents[order[places]], kind="stable")[::-1]
             order[places] = order[places][names[np.argsort(label[names], kind="stable")]]
         return cls(order, tied, start, length)
 
@@ -263,22 +269,27 @@ def _stable_by_group(group: Ints) -> Ints:
     return order
 
 
-def _repeated(keys: Keys, group: Ints, documents: pl.Series, places: Places) -> Ints:
+def _repeated(keys: Keys, group: Ints, documents: Ids, places: Places) -> Ints:
     """The rows that repeat a document of their query, the better-ranked one excepted."""
     ordered = np.sort(keys)
-    if not (ordered[1:] == ordered[:-1]).any():
+    twice = ordered[1:] == ordered[:-1]
+    if not twice.any():
         return np.zeros(0, np.int64)
-    rows = places.rows_at(np.arange(len(group)))
-    frame = pl.DataFrame({"group": group[rows], "doc": documents.gather(rows)})
-    first = frame.select(pl.struct("group", "doc").is_first_distinct()).to_series().to_numpy()
-    repeated: Ints = rows[~first]
+    rows = np.flatnonzero(np.isin(keys, ordered[1:][twice]))
+    rows = rows[np.argsort(places.of_rows(rows))]
+    seen: set[tuple[int, bytes]] = set()
+    again = []
+    for pair in zip(group[rows].tolist(), documents[rows].tolist(), strict=True):
+        again.append(pair in seen)
+        seen.add(pair)
+    repeated: Ints = rows[np.array(again, bool)]
     return repeated
 
 
 def _grouped_parts(run: RunSource, ranker: Ranker) -> Iterator[Part | None]:
     """The parts of a run whose blocks hold whole queries; ends with None at the first query seen again."""
     seen: set[str] = set()
-    for part in in_parallel(run.blocks(), lambda block: ranker.part(block.load())):
+    for part in in_parallel(run.blocks(), lambda block: ranker.part(block.rows())):
         if part is None or not seen.isdisjoint(part.query_ids):
             yield None
             return
@@ -295,15 +306,19 @@ def _named(run: RunSource) -> str:
 def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError:
     """The error for documents that stand twice for a query, with the lines of each."""
     named = [pair for pair in dict.fromkeys(pairs) if pair != ("", "")][:SHOWN_ROWS]
-    wanted = pl.DataFrame(named, schema=["query_id", "doc_id"], orient="row")
     lines: dict[tuple[str, str], list[int]] = {pair: [] for pair in named}
+    queries, documents = (of_texts(column) for column in zip(*named, strict=True))
     for block in run.blocks():
-        frame = block.load().select("query_id", "doc_id").with_row_index("at")
-        found = frame.join(wanted, on=["query_id", "doc_id"], how="semi", maintain_order="left")
-        if found.height:
-            numbers = block.lines()
-            for at, query_id, doc_id in found.iter_rows():
-                lines[query_id, doc_id].append(numbers[at])
+        rows = block.rows()
+        found = np.flatnonzero(np.isin(rows.query_id, queries) & np.isin(rows.doc_id, documents))
+        numbers = block.lines() if len(found) else []
+        for at, pair in zip(
+            found.tolist(),
+            zip(texts(rows.query_id[found]), texts(rows.doc_id[found]), strict=True),
+            strict=True,
+        ):
+            if pair in lines:
+                lines[pair].append(numbers[at])
     faults = [
         RowFault(
             at[1], None, f"{query_id} {doc_id}", f"but line {at[0]} has the same document for this query"

@@ -2,31 +2,89 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, get_args
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
-import polars as pl
+import numpy as np
+import numpy.typing as npt
 
-from leadline.errors import SHOWN_ROWS, InputError, RowFault, RowsError, UsageError, printable
+from leadline.errors import ROW, InputError, RowsError, UsageError, printable
+from leadline.ids import Ids, Ints, hashed, heads, of_series, to_series
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Conflicts = Literal["error", "first", "last", "max", "min", "mean", "majority"]
 """What becomes of one pair judged twice with different grades: an error, unless a rule is named."""
 
-ROW = "row"
-"""The optional column with the line (or row, from 1) each row came from; error messages name it."""
+
+BLOCK_ROWS = 100_000
+"""The rows of a run in memory that are worked on at a time, like the blocks of a file."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as NumPy arrays, shape (rows,): their ids, and a number, which is a run's score or a judgment's grade.
+
+    This is what ranking and measures work on; `line` says where each row came from, if that is known.
+    """
+
+    query_id: Ids
+    doc_id: Ids
+    number: npt.NDArray[np.float64]
+    line: Ints | None = None
+
+    @classmethod
+    def of_frame(cls, frame: "pl.DataFrame", number: str) -> "Rows":
+        """The rows of a checked frame with columns query_id, doc_id and `number`.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [0.5]})
+        >>> Rows.of_frame(frame, "score").frame("score").equals(frame)
+        True
+        """
+        # The rows of a query mostly stand together: its id is then converted once.
+        runs = frame["query_id"].rle().struct
+        query_id = np.repeat(of_series(runs.field("value")), runs.field("len").to_numpy())
+        return cls(query_id, of_series(frame["doc_id"]), frame[number].to_numpy())
+
+    def frame(self, number: str) -> "pl.DataFrame":
+        """The rows as a frame; `number` names the column of numbers."""
+        import polars as pl
+
+        first = heads(self.query_id)
+        row = np.repeat(np.arange(len(first)), np.diff(first, append=len(self.query_id)))
+        columns = {"query_id": to_series(self.query_id[first]).gather(row), "doc_id": to_series(self.doc_id)}
+        columns[number] = pl.Series(self.number, dtype=pl.Float64)
+        if self.line is not None:
+            columns[ROW] = pl.Series(self.line, dtype=pl.Int64)
+        return pl.DataFrame(columns)
+
+    def may_repeat(self) -> bool:
+        """False where every pair of query and document is certain to stand once."""
+        keys = hashed(self.query_id, 0) * np.uint64(3) + hashed(self.doc_id, 1)
+        keys.sort()
+        return bool((keys[1:] == keys[:-1]).any())
 
 
 @dataclass(frozen=True)
 class Block:
     """Some rows of a run, loaded when asked for, so that blocks can be parsed side by side.
 
-    `load()` gives a frame with columns query_id, doc_id (String) and score (Float64), in the order given;
-    `lines()` the line number of each of its rows, for error messages; `size` is its length in bytes, for
-    progress.
+    `rows()` gives its rows in the order given, and `load()` the same as a frame with columns query_id, doc_id
+    (String) and score (Float64); `lines()` the line number of each row, for error messages; `size` is its length in
+    bytes, for progress.
     """
 
-    load: Callable[[], pl.DataFrame]
+    rows: Callable[[], Rows]
     lines: Callable[[], Sequence[int]]
     size: int = 0
+    table: "pl.DataFrame | None" = None
+
+    def load(self) -> "pl.DataFrame":
+        """The rows as a frame."""
+        return self.rows().frame("score") if self.table is None else self.table
 
 
 class RunSource(Protocol):
@@ -58,12 +116,13 @@ class Run:
 
     `empty` names the queries that were answered with no document, `failed` those whose row is an error.
 
+    >>> import polars as pl
     >>> run = Run.checked(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), "bm25")
     >>> run.frame.height, run.name
     (1, 'bm25')
     """
 
-    frame: pl.DataFrame
+    frame: "pl.DataFrame"
     name: str = "run"
     empty: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +130,7 @@ class Run:
     @classmethod
     def checked(
         cls,
-        frame: pl.DataFrame,
+        frame: "pl.DataFrame",
         name: str = "run",
         *,
         empty: Sequence[str] = (),
@@ -85,32 +144,46 @@ class Run:
         RowsError: a missing or unusable id, or a score that is no number.
         InputError: no rows and no query answered with an empty list.
         """
+        from leadline.checks import with_ids, with_numbers
+
         where = source or name
         columns = ["query_id", "doc_id", "score"] + ([ROW] if ROW in frame.columns else [])
-        frame = _with_ids(frame.select(columns), ("query_id", "doc_id"), where)
-        frame = _with_numbers(frame, "score", where)
+        frame = with_ids(frame.select(columns), ("query_id", "doc_id"), where)
+        frame = with_numbers(frame, "score", where)
         if frame.height == 0 and not empty and not failed:
             raise InputError(f"{printable(where)}: the run has no rows")
         return cls(frame, name, tuple(empty), dict(failed or {}))
 
     def blocks(self) -> Iterator[Block]:
-        """The whole run as one block."""
-        yield Block(lambda: self.frame, self._lines)
+        """The rows, cut between queries into blocks of at least `BLOCK_ROWS`."""
+        import polars as pl
 
-    def _lines(self) -> Sequence[int]:
-        return self.frame[ROW].to_list() if ROW in self.frame.columns else range(1, self.frame.height + 1)
+        ends = self.frame["query_id"].rle().struct.field("len").cast(pl.Int64).cum_sum().to_numpy()
+        cuts = ends[np.flatnonzero(np.diff(ends // BLOCK_ROWS, prepend=0))].tolist()
+        edges = [0, *(cut for cut in cuts if cut < self.frame.height), self.frame.height]
+        for start, stop in pairwise(edges):
+            yield self._block(start, stop)
+
+    def _block(self, start: int, stop: int) -> Block:
+        part = self.frame.slice(start, stop - start)
+        own = ROW in part.columns
+        return Block(
+            lambda: Rows.of_frame(part, "score"),
+            lambda: part[ROW].to_list() if own else range(start + 1, stop + 1),
+            table=part,
+        )
 
 
 @dataclass(frozen=True)
 class Qrels:
-    """Graded judgments: rows of query_id, doc_id, grade, each pair once.
+    """Graded judgments: rows of query_id, doc_id, grade, each pair once; as a frame or as arrays, whichever is asked for.
 
     `subtopic` is the second column of TREC qrels where it was kept. `merged` counts rows that repeated a pair
     with the same grade; `resolved` those settled by a named rule. `max_grade` is the declared top of the scale,
     or None for the largest grade of the file.
     """
 
-    frame: pl.DataFrame
+    table: "pl.DataFrame | Rows"
     merged: int = 0
     resolved: int = 0
     max_grade: float | None = None
@@ -119,7 +192,7 @@ class Qrels:
     @classmethod
     def checked(
         cls,
-        frame: pl.DataFrame,
+        table: "pl.DataFrame | Rows",
         *,
         source: str = "qrels",
         conflicts: Conflicts = "error",
@@ -136,45 +209,72 @@ class Qrels:
         """
         if conflicts not in get_args(Conflicts):
             raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(get_args(Conflicts))}")
+        if isinstance(table, Rows):
+            if len(table.number) and not grade_map and not table.may_repeat():
+                return cls(table, 0, 0, max_grade, source)
+            table = table.frame("grade")
+        import polars as pl
+
+        from leadline.checks import one_grade_a_pair, with_ids, with_numbers
+
+        frame = table
         extra = [c for c in ("subtopic", ROW) if c in frame.columns]
-        frame = _with_ids(
+        frame = with_ids(
             frame.select(["query_id", "doc_id", "grade", *extra]), ("query_id", "doc_id"), source
         )
-        frame = _with_numbers(frame, "grade", source, finite=True)
+        frame = with_numbers(frame, "grade", source, finite=True)
         if frame.height == 0:
             raise InputError(f"{printable(source)}: no judgments in it")
         if grade_map:
             frame = frame.with_columns(
                 pl.col("grade").replace({float(a): float(b) for a, b in grade_map.items()})
             )
-        frame, merged, resolved = _one_grade_a_pair(frame, source, conflicts)
+        frame, merged, resolved = one_grade_a_pair(frame, source, conflicts)
         return cls(frame, merged, resolved, max_grade, source)
+
+    @cached_property
+    def frame(self) -> "pl.DataFrame":
+        """The judgments as a frame."""
+        return self.table.frame("grade") if isinstance(self.table, Rows) else self.table
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The judgments as arrays; a pair that stands under several subtopics is several rows."""
+        return self.table if isinstance(self.table, Rows) else Rows.of_frame(self.table, "grade")
+
+    @property
+    def subtopics(self) -> bool:
+        """Whether the judgments name subtopics."""
+        return not isinstance(self.table, Rows) and "subtopic" in self.table.columns
 
     def top_grade(self) -> float:
         """The top of the scale: as declared, else the largest grade of the file."""
-        largest = self.frame["grade"].max()
-        return float(self.max_grade if self.max_grade is not None else largest)  # type: ignore[arg-type]
+        return float(self.max_grade if self.max_grade is not None else self.rows.number.max())
 
 
 @dataclass(frozen=True)
 class Queries:
     """The queries: query_id, optionally text, and any further columns (type, language, user, weight)."""
 
-    frame: pl.DataFrame
+    frame: "pl.DataFrame"
     source: str = "queries"
 
     @classmethod
-    def checked(cls, frame: pl.DataFrame, *, source: str = "queries") -> "Queries":
+    def checked(cls, frame: "pl.DataFrame", *, source: str = "queries") -> "Queries":
         """Queries whose ids were checked and are unique.
 
         Raises
         ------
         RowsError: a missing id, or one id twice.
         """
-        frame = _with_ids(frame, ("query_id",), source)
+        import polars as pl
+
+        from leadline.checks import row_faults, with_ids
+
+        frame = with_ids(frame, ("query_id",), source)
         twice = frame.filter(pl.col("query_id").is_duplicated())
         if twice.height:
-            faults = _faults(twice, "query_id", "each query id may occur once")
+            faults = row_faults(twice, "query_id", "each query id may occur once")
             raise RowsError(source, faults, twice.height)
         return cls(frame, source)
 
@@ -190,102 +290,7 @@ class Queries:
             raise InputError(
                 f"{printable(self.source)}: no column {name!r}; it has {known or 'none but query_id'}"
             )
+        import polars as pl
+
         text = self.frame[name].cast(pl.String)
         return dict(zip(self.frame["query_id"].to_list(), text.to_list(), strict=True))
-
-
-def _with_ids(frame: pl.DataFrame, columns: Sequence[str], source: str) -> pl.DataFrame:
-    """The frame with its id columns as text; whole numbers become text here, once."""
-    for name in columns:
-        kind = frame.schema[name]
-        if kind.is_integer() or kind in (pl.Categorical, pl.Enum) or kind == pl.Null:
-            frame = frame.with_columns(pl.col(name).cast(pl.String))
-        elif kind != pl.String:
-            raise InputError(
-                f"{printable(source)}: column {name} holds {kind} values; ids are text "
-                "(a number with decimals may be an id that lost its form: read the column as text)"
-            )
-    unusable = [
-        pl.col(name).is_null() | (pl.col(name) == "") | pl.col(name).str.contains("\0", literal=True)
-        for name in columns
-    ]
-    if not frame.select(pl.any_horizontal(unusable).any()).item():
-        return frame
-    for name, bad in zip(columns, unusable, strict=True):
-        wrong = frame.filter(bad)
-        if wrong.height:
-            expected = f"a {name} is text of at least one character, without NUL"
-            raise RowsError(source, _faults(wrong, name, expected), wrong.height)
-    return frame
-
-
-def _with_numbers(frame: pl.DataFrame, name: str, source: str, finite: bool = False) -> pl.DataFrame:
-    """The frame with a column of 64-bit numbers; no missing value, no NaN, and finite where asked."""
-    kind = frame.schema[name]
-    if not (kind.is_numeric() or kind == pl.Null):
-        raise InputError(f"{printable(source)}: column {name} holds {kind} values, not numbers")
-    frame = frame.with_columns(pl.col(name).cast(pl.Float64))
-    bad = pl.col(name).is_null() | pl.col(name).is_nan()
-    wrong = frame.filter(bad | pl.col(name).is_infinite() if finite else bad)
-    if wrong.height:
-        raise RowsError(
-            source, _faults(wrong, name, f"a {name} is a{' finite' if finite else ''} number"), wrong.height
-        )
-    return frame
-
-
-def _faults(wrong: pl.DataFrame, column: str, expected: str) -> list[RowFault]:
-    lines = wrong[ROW].to_list() if ROW in wrong.columns else [None] * wrong.height
-    shown = wrong.head(SHOWN_ROWS)
-    texts = ["nothing" if value is None else str(value) for value in shown[column].to_list()]
-    return [
-        RowFault(line if line is not None else index + 1, None, text, expected)
-        for index, (line, text) in enumerate(zip(lines, texts, strict=False))
-    ]
-
-
-def _one_grade_a_pair(
-    frame: pl.DataFrame, source: str, conflicts: Conflicts
-) -> tuple[pl.DataFrame, int, int]:
-    """Repeated pairs merged where equal, settled by the rule where not; the order of first occurrence stays."""
-    key = ["query_id", "doc_id"] + (["subtopic"] if "subtopic" in frame.columns else [])
-    repeated = frame.select(pl.struct(key).is_duplicated()).to_series()
-    if not repeated.any():
-        return frame, 0, 0
-    groups = frame.filter(repeated).group_by(key, maintain_order=True)
-    counted = groups.agg(pl.len().alias("rows"), pl.col("grade").n_unique().alias("grades"))
-    clashing = counted.filter(pl.col("grades") > 1)
-    merged = int((counted.filter(pl.col("grades") == 1)["rows"] - 1).sum())
-    resolved = int((clashing["rows"] - 1).sum())
-    if clashing.height and conflicts == "error":
-        raise RowsError(source, _clashes(frame, clashing, key), clashing.height, CONFLICT_ADVICE)
-    rule = {
-        "first": pl.col("grade").first(),
-        "last": pl.col("grade").last(),
-        "max": pl.col("grade").max(),
-        "min": pl.col("grade").min(),
-        "mean": pl.col("grade").mean(),
-        # The smaller grade wins a draw, so that a tie never flatters.
-        "majority": pl.col("grade").mode().min(),
-        "error": pl.col("grade").first(),
-    }[conflicts]
-    rest = [pl.col(c).first() for c in frame.columns if c not in (*key, "grade")]
-    return frame.group_by(key, maintain_order=True).agg(rule, *rest).select(frame.columns), merged, resolved
-
-
-CONFLICT_ADVICE = "name a rule to settle them: --conflicts first, last, max, min, mean or majority"
-
-
-def _clashes(frame: pl.DataFrame, clashing: pl.DataFrame, key: list[str]) -> list[RowFault]:
-    """For each of the first clashing pairs, its second line with the line and grade of the first."""
-    frame = frame if ROW in frame.columns else frame.with_row_index(ROW, offset=1)
-    faults = []
-    for pair in clashing.head(SHOWN_ROWS).iter_rows(named=True):
-        rows = frame.filter(pl.all_horizontal(pl.col(name) == pair[name] for name in key))
-        first, grade = rows[ROW][0], rows["grade"][0]
-        other = rows.filter(pl.col("grade") != grade).row(0, named=True)
-        found = f"{pair['query_id']} {pair['doc_id']} {other['grade']:g}"
-        faults.append(
-            RowFault(int(other[ROW]), None, found, f"but line {first} judges the same pair {grade:g}")
-        )
-    return faults

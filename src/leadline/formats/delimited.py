@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from leadline.errors import InputError, RowFault, RowsError, printable
+from leadline.errors import ROW, InputError, RowFault, RowsError, printable
 from leadline.formats.columns import Columns, Kind, resolve
 from leadline.formats.faults import Faults
 from leadline.formats.source import Source
-from leadline.tables import ROW
 
 NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$"
 """A number as CSV may write one; no blanks, no digit groups, no NaN."""

@@ -5,9 +5,9 @@ from typing import Literal
 
 import polars as pl
 
-from leadline.errors import InputError, UsageError, printable
+from leadline.errors import ROW, InputError, UsageError, printable
 from leadline.formats.columns import Columns, Kind, names_of, resolve, say
-from leadline.tables import ROW, Conflicts, Qrels, Queries, Run
+from leadline.tables import Conflicts, Qrels, Queries, Run
 
 Order = Literal["score", "rank", "file"]
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from leadline.errors import InputError, printable
+from leadline.errors import ROW, InputError, printable
 from leadline.formats.columns import knows
 from leadline.formats.faults import Faults, WrongValue, found_text, id_text, number
 from leadline.formats.frames import Order, qrels_of_frame, queries_of_frame, run_of_frame
 from leadline.formats.records import Record, qrels_records, queries_records, run_records
-from leadline.tables import ROW, Conflicts, Qrels, Queries, Run
+from leadline.tables import Conflicts, Qrels, Queries, Run
 
 OBJECT_ADVICE = "here a line is a row, counted from 1"
 

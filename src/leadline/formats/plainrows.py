@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from leadline.errors import ROW
 from leadline.formats.columns import Kind, resolve
 from leadline.formats.frames import Order
 from leadline.formats.jsontext import lines_of
-from leadline.tables import ROW
 
 _PATTERNS = {
     # Text without escapes and control characters, or a whole number; all else is read by the letter.

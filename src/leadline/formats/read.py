@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from leadline.conventions import Conventions
-from leadline.errors import InputError, UsageError, printable
+from leadline.errors import ROW, InputError, UsageError, printable
 from leadline.formats.sniff import checked_format, recognise
 from leadline.formats.source import Source
 from leadline.formats.trec import TrecRun, name_of, read_trec_qrels
-from leadline.tables import ROW, Conflicts, Qrels, Queries, RunSource
+from leadline.tables import Conflicts, Qrels, Queries, RunSource
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from leadline.formats.rag import RagRows
 
 
@@ -82,9 +82,9 @@ def read_qrels(
     source = Source.open(path)
     form = form or _recognised(source)
     if form == "trec":
-        frame = read_trec_qrels(source, comments=comments, keep_subtopic=keep_subtopic)
+        table = read_trec_qrels(source, comments=comments, keep_subtopic=keep_subtopic)
         return Qrels.checked(
-            frame, source=source.name, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade
+            table, source=source.name, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade
         )
     from leadline.formats.rows import read_rows_qrels
 
@@ -176,7 +176,9 @@ def _recognised(source: Source) -> str:
     return recognise(source.head(), endings[-1] if endings else "")
 
 
-def _id_and_text(source: Source) -> pl.DataFrame:
+def _id_and_text(source: Source) -> "pl.DataFrame":
+    import polars as pl
+
     from leadline.formats.faults import Faults
     from leadline.formats.jsontext import decode
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from leadline.errors import InputError, printable
+from leadline.errors import ROW, InputError, printable
 from leadline.formats.columns import Columns, Kind, names_of, resolve, say
 from leadline.formats.faults import Faults, WrongValue, found_text, id_text, number, text_problem
 from leadline.formats.frames import Order
-from leadline.tables import ROW
 
 Record = tuple[int, Mapping[str, Any]]
 """A row's line (or place, from 1) and its fields."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from leadline.errors import InputError, RowFault, RowsError, UsageError, printable
+from leadline.errors import ROW, InputError, RowFault, RowsError, UsageError, printable
 from leadline.formats import delimited
 from leadline.formats.columns import Columns, Kind, names_of, resolve, say
 from leadline.formats.faults import Faults
@@ -18,7 +18,7 @@ from leadline.formats.rag import RagRows, rag_of_records
 from leadline.formats.ragfields import is_rag
 from leadline.formats.records import Record, qrels_records, queries_records, run_records
 from leadline.formats.source import Source
-from leadline.tables import ROW, Conflicts, Qrels, Queries, Run
+from leadline.tables import Conflicts, Qrels, Queries, Run
 
 ROWS_ADVICE = "here a line is a row, counted from 1"
 

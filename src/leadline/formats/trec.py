@@ -8,19 +8,27 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import polars as pl
+import numpy.typing as npt
 
-from leadline.errors import SHOWN_ROWS, RowFault, RowsError, printable
+from leadline.errors import ROW, SHOWN_ROWS, RowFault, RowsError, printable
+from leadline.formats.fields import NEWLINE, Fields
 from leadline.formats.source import BOM, Source, refuse_binary
-from leadline.tables import ROW, Block
+from leadline.ids import Ids, of_bytes, texts, to_series
+from leadline.tables import Block, Rows
 
-SPACE, NEWLINE = ord(" "), ord("\n")
+if TYPE_CHECKING:
+    import polars as pl
+
 WHITE = b" \t\r\x0b\x0c"
 """ASCII white space within a line, as C's isspace has it."""
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
+
+
+Table = dict[str, npt.NDArray[Any]]
+"""Columns by name: ids as `leadline.ids` has them, numbers as 64-bit floats."""
 
 
 @dataclass(frozen=True)
@@ -44,35 +52,33 @@ QRELS = Columns("judgment", ("query_id", "iteration", "doc_id", "grade"), "grade
 
 def parse(
     block: bytes, columns: Columns, keep: Sequence[str], comments: bool, name: str, lines: range
-) -> pl.DataFrame:
-    """The kept columns of one block of lines; the number column is Float64, the others text.
+) -> Table:
+    """The kept columns of one block of lines.
 
-    Regular blocks (single blanks) go straight to the parser; others are brought to that form first. Where the
-    parser objects, the block is read again line by line: that reading decides, and names every fault.
+    Regular blocks (single blanks) are cut at once; others are brought to that form first. Where anything is not
+    as it should be, the block is read again line by line: that reading decides, and names every fault.
 
     Raises
     ------
     RowsError: wrong rows, with their lines. InputError: a NUL byte.
     """
-    view = np.frombuffer(block, np.uint8)
-    # One pass each, without Python's lock: no control character but line ends, and so many blanks to a line.
-    controls = int(np.count_nonzero(view < SPACE)) + (not block.endswith(b"\n"))
-    blanks = int(np.count_nonzero(view == SPACE))
-    regular = controls == len(lines) and blanks == (columns.width - 1) * len(lines)
-    if not regular:
+    text = block if block.endswith(b"\n") else block + b"\n"
+    fields = None if comments else Fields.of(text, columns.width, columns.whole_tag, plain=True)
+    if fields is None:
         refuse_binary(block, name, lines.start)
-    text = block if regular else _normalised(block)
-    if comments:
-        text = re.sub(rb"(?m)^#[^\n]*(\n|\Z)", b"", text)
-    if not text or text.isspace():
-        return pl.DataFrame(schema={c: pl.Float64 if c == columns.number else pl.String for c in keep})
-    frame = _fast(text, columns, keep)
-    if frame is not None:
-        return frame
+        text = _normalised(block) + b"\n"
+        if comments:
+            text = re.sub(rb"(?m)^#[^\n]*(\n|\Z)", b"", text)
+        if text.isspace() or not text:
+            return _table([], columns, keep)
+        fields = Fields.of(text, columns.width, columns.whole_tag, plain=False)
+    table = None if fields is None else _fast(fields, columns, keep)
+    if table is not None:
+        return table
     rows, faults, total = read_lines(block, columns, comments, lines.start)
     if total:
         raise RowsError(name, faults, total, advice(columns))
-    return rows.select(keep)
+    return {column: rows[column] for column in keep}
 
 
 def count_lines(block: bytes) -> int:
@@ -92,42 +98,46 @@ def _normalised(block: bytes) -> bytes:
     return text
 
 
-def _fast(text: bytes, columns: Columns, keep: Sequence[str]) -> pl.DataFrame | None:
-    """The block through Polars' parser; None where anything is not as it should be."""
-    if text.startswith(BOM):
+def _fast(fields: Fields, columns: Columns, keep: Sequence[str]) -> Table | None:
+    """The kept columns of regular lines; None where anything is not as it should be."""
+    text = fields.text
+    if text.startswith(BOM) or not (text.isascii() or _is_utf8(text)):
         return None
-    wanted = [n for n in columns.names if n in keep or n in (columns.number, columns.names[-1])]
-    schema = {n: pl.Float64 if n == columns.number else pl.String for n in columns.names}
+    numbers = fields.numbers(columns.names.index(columns.number))
+    if numbers is None or np.isnan(numbers).any() or (columns is QRELS and not np.isfinite(numbers).all()):
+        return None
+    return {n: numbers if n == columns.number else fields.ids(columns.names.index(n)) for n in keep}
+
+
+def _is_utf8(text: bytes) -> bool:
     try:
-        frame = pl.read_csv(
-            text,
-            has_header=False,
-            separator=" ",
-            quote_char=None,
-            schema=schema,
-            columns=[columns.names.index(n) for n in wanted],
-            truncate_ragged_lines=columns.whole_tag,
-        )
-    except pl.exceptions.PolarsError:
-        return None
-    if any(frame[n].null_count() for n in wanted):
-        return None
-    numbers = frame[columns.number].to_numpy()
-    if np.isnan(numbers).any() or (columns is QRELS and not np.isfinite(numbers).all()):
-        return None
-    return frame.select(keep)
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _table(rows: Sequence[tuple[bytes | float | int, ...]], columns: Columns, keep: Sequence[str]) -> Table:
+    """The kept columns of rows that hold every field, and their line last."""
+    kinds = {columns.number: np.float64, ROW: np.int64}
+    table: Table = {}
+    for index, name in enumerate((*columns.names, ROW)):
+        if name in keep:
+            values: list[Any] = [row[index] for row in rows]
+            table[name] = np.array(values, kinds[name]) if name in kinds else of_bytes(values)
+    return table
 
 
 def read_lines(
     block: bytes, columns: Columns, comments: bool, first_line: int
-) -> tuple[pl.DataFrame, list[RowFault], int]:
-    """One block read line by line, by the letter: the rows with their line numbers, and the faults.
+) -> tuple[Table, list[RowFault], int]:
+    """One block read line by line, by the letter: the rows with their line numbers (`row`), and the faults.
 
     Returns
     -------
     (rows, the first faults, how many lines are wrong in all)
     """
-    rows: list[tuple[str | float | int, ...]] = []
+    rows: list[tuple[bytes | float | int, ...]] = []
     faults: list[RowFault] = []
     total = 0
     lines = block.split(b"\n")
@@ -141,11 +151,10 @@ def read_lines(
                 faults.append(row)
         else:
             rows.append(row)
-    schema = {n: pl.Float64 if n == columns.number else pl.String for n in columns.names}
-    return pl.DataFrame(rows, schema={**schema, ROW: pl.Int64}, orient="row"), faults, total
+    return _table(rows, columns, (*columns.names, ROW)), faults, total
 
 
-def _read_line(line: bytes, columns: Columns, number: int) -> tuple[str | float | int, ...] | RowFault:
+def _read_line(line: bytes, columns: Columns, number: int) -> tuple[bytes | float | int, ...] | RowFault:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -172,7 +181,7 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[str | float 
     figure = float(value) if matched else float("nan")
     if figure != figure or (columns is QRELS and figure in (float("inf"), float("-inf"))):
         return RowFault(number, at + 1, value.decode(), f"expected a number as {columns.number}")
-    parts: list[str | float | int] = [part.decode() for part in fields[: columns.width]]
+    parts: list[bytes | float | int] = [*fields[: columns.width]]
     parts[at] = figure
     return (*parts, number)
 
@@ -183,8 +192,10 @@ def advice(columns: Columns) -> str:
     return f"a {columns.kind} line reads: {' '.join(columns.names)} (or name the format with {option})"
 
 
-def read_trec_qrels(source: Source, *, comments: bool = False, keep_subtopic: bool = False) -> pl.DataFrame:
-    """A TREC judgment file as query_id, doc_id, grade and row (its line), with subtopic where asked.
+def read_trec_qrels(
+    source: Source, *, comments: bool = False, keep_subtopic: bool = False
+) -> "Rows | pl.DataFrame":
+    """A TREC judgment file as rows with their lines; as a frame with a column subtopic where that is asked.
 
     Raises
     ------
@@ -193,14 +204,13 @@ def read_trec_qrels(source: Source, *, comments: bool = False, keep_subtopic: bo
     data = source.read_all()
     keep = ["query_id", "doc_id", "grade"] + (["iteration"] if keep_subtopic else [])
     lines = range(1, 1 + count_lines(data))
-    frame = parse(data, QRELS, keep, comments, source.name, lines)
-    if comments or frame.height != len(lines):
-        frame = read_lines(data, QRELS, comments, 1)[0].select([*keep, ROW])
-    else:
-        frame = (
-            frame.with_row_index(ROW, offset=1).with_columns(pl.col(ROW).cast(pl.Int64)).select([*keep, ROW])
-        )
-    return frame.rename({"iteration": "subtopic"}) if keep_subtopic else frame
+    table = parse(data, QRELS, keep, comments, source.name, lines)
+    number = np.arange(1, len(lines) + 1)
+    if comments or len(table["grade"]) != len(lines):
+        table = read_lines(data, QRELS, comments, 1)[0]
+        number = table[ROW]
+    rows = Rows(table["query_id"], table["doc_id"], table["grade"], number)
+    return rows.frame("grade").with_columns(subtopic=to_series(table["iteration"])) if keep_subtopic else rows
 
 
 @dataclass(frozen=True)
@@ -231,30 +241,33 @@ class TrecRun:
             line = lines.stop
 
     def _block(self, data: bytes, lines: range) -> Block:
-        def load() -> pl.DataFrame:
+        def rows() -> Rows:
             keep = ["query_id", "doc_id", "score"] + (["rank"] if self.order == "rank" else [])
-            frame = parse(data, RUN, keep, self.comments, self.source.name, lines)
+            table = parse(data, RUN, keep, self.comments, self.source.name, lines)
+            score = table["score"]
             if self.order == "rank":
-                return frame.with_columns(score=-self._ranks(frame, data, lines.start)).drop("rank")
-            if self.order == "file":
-                return frame.with_columns(score=-(pl.int_range(pl.len()) + lines.start).cast(pl.Float64))
-            return frame
+                score = -self._ranks(table["rank"], data, lines.start)
+            elif self.order == "file":
+                score = -np.arange(lines.start, lines.start + len(score), dtype=np.float64)
+            return Rows(table["query_id"], table["doc_id"], score)
 
         return Block(
-            load, lambda: read_lines(data, RUN, self.comments, lines.start)[0][ROW].to_list(), len(data)
+            rows, lambda: read_lines(data, RUN, self.comments, lines.start)[0][ROW].tolist(), len(data)
         )
 
-    def _ranks(self, frame: pl.DataFrame, data: bytes, line: int) -> pl.Series:
-        ranks = frame["rank"].cast(pl.Float64, strict=False)
-        if ranks.null_count() or ranks.is_nan().any():
+    def _ranks(self, spelled: Ids, data: bytes, line: int) -> npt.NDArray[np.float64]:
+        import polars as pl
+
+        ranks = to_series(spelled).cast(pl.Float64, strict=False)
+        wrong = (ranks.is_null() | ranks.is_nan()).to_numpy()
+        if wrong.any():
             rows = read_lines(data, RUN, self.comments, line)[0]
-            wrong = rows.filter(ranks.is_null() | ranks.is_nan())
             faults = [
-                RowFault(n, 4, text, "expected a number as rank")
-                for n, text in zip(wrong[ROW], wrong["rank"], strict=True)
+                RowFault(number, 4, text, "expected a number as rank")
+                for number, text in zip(rows[ROW][wrong].tolist(), texts(rows["rank"][wrong]), strict=True)
             ]
             raise RowsError(self.source.name, faults[:SHOWN_ROWS], len(faults), "or leave out --order rank")
-        return ranks
+        return ranks.to_numpy()
 
 
 def whole_queries(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from leadline.errors import InputError, UsageError, printable
-from leadline.tables import ROW, Qrels, Queries, RunSource
+from leadline.errors import ROW, InputError, UsageError, printable
+from leadline.tables import Qrels, Queries, RunSource
 
 ENDINGS = {
     ".run": "trec",

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from leadline.errors import UsageError, printable
-from leadline.formats.write import atomic_write
 from leadline.report.csv_text import csv_text
 from leadline.report.html_page import html_page
 from leadline.report.json_text import json_text, one_line, value_rows
@@ -27,6 +26,9 @@ def write_report(scores: Scores, path: str | os.PathLike[str], command: str = "e
     ------
     UsageError: the ending is none of these, or the file cannot be written there.
     """
+    # The writers need Polars; a report that is only printed does not wait for it.
+    from leadline.formats.write import atomic_write
+
     content = KINDS[kind_of(path)](scores, command)
     with atomic_write(Path(path)) as place:
         place.write_bytes(content)

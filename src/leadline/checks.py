@@ -1,0 +1,105 @@
+"""What the rows of a table must be: ids that are text, numbers that are numbers, one grade for a pair."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from leadline.errors import ROW, SHOWN_ROWS, InputError, RowFault, RowsError, printable
+
+
+def with_ids(frame: pl.DataFrame, columns: Sequence[str], source: str) -> pl.DataFrame:
+    """The frame with its id columns as text; whole numbers become text here, once."""
+    for name in columns:
+        kind = frame.schema[name]
+        if kind.is_integer() or kind in (pl.Categorical, pl.Enum) or kind == pl.Null:
+            frame = frame.with_columns(pl.col(name).cast(pl.String))
+        elif kind != pl.String:
+            raise InputError(
+                f"{printable(source)}: column {name} holds {kind} values; ids are text "
+                "(a number with decimals may be an id that lost its form: read the column as text)"
+            )
+    unusable = [
+        pl.col(name).is_null() | (pl.col(name) == "") | pl.col(name).str.contains("\0", literal=True)
+        for name in columns
+    ]
+    if not frame.select(pl.any_horizontal(unusable).any()).item():
+        return frame
+    for name, bad in zip(columns, unusable, strict=True):
+        wrong = frame.filter(bad)
+        if wrong.height:
+            expected = f"a {name} is text of at least one character, without NUL"
+            raise RowsError(source, row_faults(wrong, name, expected), wrong.height)
+    return frame
+
+
+def with_numbers(frame: pl.DataFrame, name: str, source: str, finite: bool = False) -> pl.DataFrame:
+    """The frame with a column of 64-bit numbers; no missing value, no NaN, and finite where asked."""
+    kind = frame.schema[name]
+    if not (kind.is_numeric() or kind == pl.Null):
+        raise InputError(f"{printable(source)}: column {name} holds {kind} values, not numbers")
+    frame = frame.with_columns(pl.col(name).cast(pl.Float64))
+    bad = pl.col(name).is_null() | pl.col(name).is_nan()
+    wrong = frame.filter(bad | pl.col(name).is_infinite() if finite else bad)
+    if wrong.height:
+        raise RowsError(
+            source,
+            row_faults(wrong, name, f"a {name} is a{' finite' if finite else ''} number"),
+            wrong.height,
+        )
+    return frame
+
+
+def row_faults(wrong: pl.DataFrame, column: str, expected: str) -> list[RowFault]:
+    """The first wrong rows as faults, each with its line and what stands in the column."""
+    lines = wrong[ROW].to_list() if ROW in wrong.columns else [None] * wrong.height
+    shown = wrong.head(SHOWN_ROWS)
+    texts = ["nothing" if value is None else str(value) for value in shown[column].to_list()]
+    return [
+        RowFault(line if line is not None else index + 1, None, text, expected)
+        for index, (line, text) in enumerate(zip(lines, texts, strict=False))
+    ]
+
+
+def one_grade_a_pair(frame: pl.DataFrame, source: str, conflicts: str) -> tuple[pl.DataFrame, int, int]:
+    """Repeated pairs merged where equal, settled by the rule where not; the order of first occurrence stays."""
+    key = ["query_id", "doc_id"] + (["subtopic"] if "subtopic" in frame.columns else [])
+    repeated = frame.select(pl.struct(key).is_duplicated()).to_series()
+    if not repeated.any():
+        return frame, 0, 0
+    groups = frame.filter(repeated).group_by(key, maintain_order=True)
+    counted = groups.agg(pl.len().alias("rows"), pl.col("grade").n_unique().alias("grades"))
+    clashing = counted.filter(pl.col("grades") > 1)
+    merged = int((counted.filter(pl.col("grades") == 1)["rows"] - 1).sum())
+    resolved = int((clashing["rows"] - 1).sum())
+    if clashing.height and conflicts == "error":
+        raise RowsError(source, _clashes(frame, clashing, key), clashing.height, CONFLICT_ADVICE)
+    rule = {
+        "first": pl.col("grade").first(),
+        "last": pl.col("grade").last(),
+        "max": pl.col("grade").max(),
+        "min": pl.col("grade").min(),
+        "mean": pl.col("grade").mean(),
+        # The smaller grade wins a draw, so that a tie never flatters.
+        "majority": pl.col("grade").mode().min(),
+        "error": pl.col("grade").first(),
+    }[conflicts]
+    rest = [pl.col(c).first() for c in frame.columns if c not in (*key, "grade")]
+    return frame.group_by(key, maintain_order=True).agg(rule, *rest).select(frame.columns), merged, resolved
+
+
+CONFLICT_ADVICE = "name a rule to settle them: --conflicts first, last, max, min, mean or majority"
+
+
+def _clashes(frame: pl.DataFrame, clashing: pl.DataFrame, key: list[str]) -> list[RowFault]:
+    """For each of the first clashing pairs, its second line with the line and grade of the first."""
+    frame = frame if ROW in frame.columns else frame.with_row_index(ROW, offset=1)
+    faults = []
+    for pair in clashing.head(SHOWN_ROWS).iter_rows(named=True):
+        rows = frame.filter(pl.all_horizontal(pl.col(name) == pair[name] for name in key))
+        first, grade = rows[ROW][0], rows["grade"][0]
+        other = rows.filter(pl.col("grade") != grade).row(0, named=True)
+        found = f"{pair['query_id']} {pair['doc_id']} {other['grade']:g}"
+        faults.append(
+            RowFault(int(other[ROW]), None, found, f"but line {first} judges the same pair {grade:g}")
+        )
+    return faults
