@@ -81,6 +81,7 @@ class Part:
     grade: Floats
     tie_first: Ints
     tie_size: Ints
+    pair: Ints
     codes: Ints
     returned: Ints
     query_ids: list[str]
@@ -141,8 +142,9 @@ class Ranker:
             group, keys, score = group[keep], keys[keep], score[keep]
             documents = documents.filter(pl.Series(keep))
             places = Places.of(group, score, documents, len(names))
-        rows, grade = self.judged.pairs.find(keys, query, group, documents)
-        part = self._part(group[rows], places.of_rows(rows), grade, places, codes, names, duplicates, counts)
+        rows, grade, pair = self.judged.pairs.find(keys, query, group, documents)
+        found = group[rows], places.of_rows(rows), grade, pair
+        part = self._part(*found, places, codes, names, duplicates, counts)
         return replace(part, head=self._head(part, group, documents, places)) if self.with_head else part
 
     def _head(self, part: Part, group: Any, documents: pl.Series, places: "Places") -> pl.DataFrame:
@@ -162,6 +164,7 @@ class Ranker:
         group: Ints,
         place: Ints,
         grade: Floats,
+        pair: Ints,
         places: "Places",
         codes: Ints,
         names: list[str],
@@ -172,7 +175,7 @@ class Ranker:
         depth = self.conventions.depth or np.iinfo(np.int64).max
         rank = place - places.start[group] + 1
         keep = rank <= depth
-        group, place, rank, grade = group[keep], place[keep], rank[keep], grade[keep]
+        group, place, rank, grade, pair = group[keep], place[keep], rank[keep], grade[keep], pair[keep]
         first, size = places.tie_groups(place)
         judged = np.flatnonzero(codes >= 0)
         across = {k: places.ties_across(k, judged) for k in self.cutoffs if k < depth}
@@ -181,7 +184,7 @@ class Ranker:
         # The run is cut before anything is averaged over ties: a group ends at the depth.
         size = np.minimum(size, depth - first + 1)
         return Part(
-            codes[group], rank, grade, first, size, codes, returned, names, duplicates, counts, across
+            codes[group], rank, grade, first, size, pair, codes, returned, names, duplicates, counts, across
         )
 
 
@@ -320,7 +323,7 @@ def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError
 
 def _joined(run: RunSource, judged: Judged, parts: list[Part]) -> Hits:
     """The parts of all queries as one, in the order of the judged queries."""
-    names = ("query", "rank", "grade", "tie_first", "tie_size")
+    names = ("query", "rank", "grade", "tie_first", "tie_size", "pair")
     columns = {
         name: np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0)]) for name in names
     }

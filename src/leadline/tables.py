@@ -15,6 +15,10 @@ ROW = "row"
 """The optional column with the line (or row, from 1) each row came from; error messages name it."""
 
 
+DESIGN = ("stratum", "probability")
+"""The optional columns of judgments that say how a sampled pool was drawn."""
+
+
 @dataclass(frozen=True)
 class Block:
     """Some rows of a run, loaded when asked for, so that blocks can be parsed side by side.
@@ -107,7 +111,8 @@ class Qrels:
 
     `subtopic` is the second column of TREC qrels where it was kept. `merged` counts rows that repeated a pair
     with the same grade; `resolved` those settled by a named rule. `max_grade` is the declared top of the scale,
-    or None for the largest grade of the file.
+    or None for the largest grade of the file. Judgments of a sampled pool carry the columns `stratum` (text) and
+    `probability` (that the pair is drawn), null where they are not known.
     """
 
     frame: pl.DataFrame
@@ -130,17 +135,18 @@ class Qrels:
 
         Raises
         ------
-        RowsError: a missing or unusable id, a grade that is no finite number, or (with `conflicts="error"`)
-            one pair with different grades.
+        RowsError: a missing or unusable id, a grade that is no finite number, a probability outside (0, 1], or
+            (with `conflicts="error"`) one pair with different grades.
         InputError: no rows at all. UsageError: no such rule.
         """
         if conflicts not in get_args(Conflicts):
             raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(get_args(Conflicts))}")
-        extra = [c for c in ("subtopic", ROW) if c in frame.columns]
+        extra = [c for c in ("subtopic", *DESIGN, ROW) if c in frame.columns]
         frame = _with_ids(
             frame.select(["query_id", "doc_id", "grade", *extra]), ("query_id", "doc_id"), source
         )
         frame = _with_numbers(frame, "grade", source, finite=True)
+        frame = _with_design(frame, source)
         if frame.height == 0:
             raise InputError(f"{printable(source)}: no judgments in it")
         if grade_map:
@@ -231,6 +237,25 @@ def _with_numbers(frame: pl.DataFrame, name: str, source: str, finite: bool = Fa
         raise RowsError(
             source, _faults(wrong, name, f"a {name} is a{' finite' if finite else ''} number"), wrong.height
         )
+    return frame
+
+
+def _with_design(frame: pl.DataFrame, source: str) -> pl.DataFrame:
+    """The frame with its strata as text and its probabilities in (0, 1]; null where they are blank."""
+    if "stratum" in frame.columns:
+        name = pl.col("stratum").cast(pl.String)
+        frame = frame.with_columns(pl.when(name != "").then(name).alias("stratum"))
+    if "probability" not in frame.columns:
+        return frame
+    kind = frame.schema["probability"]
+    if not (kind.is_numeric() or kind == pl.Null):
+        raise InputError(f"{printable(source)}: column probability holds {kind} values, not numbers")
+    chance = pl.col("probability")
+    frame = frame.with_columns(chance.cast(pl.Float64))
+    wrong = frame.filter(chance.is_nan() | (chance <= 0) | (chance > 1))
+    if wrong.height:
+        faults = _faults(wrong, "probability", "a probability is above 0 and at most 1")
+        raise RowsError(source, faults, wrong.height)
     return frame
 
 

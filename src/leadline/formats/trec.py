@@ -40,6 +40,8 @@ class Columns:
 
 RUN = Columns("run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", True)
 QRELS = Columns("judgment", ("query_id", "iteration", "doc_id", "grade"), "grade", False)
+SAMPLED = Columns("sampled judgment", ("query_id", "iteration", "doc_id", "stratum", "grade"), "grade", False)
+"""A judgment of a sampled pool, as NIST's sample_eval.pl reads it. Never guessed: it has to be named."""
 
 
 def parse(
@@ -113,7 +115,7 @@ def _fast(text: bytes, columns: Columns, keep: Sequence[str]) -> pl.DataFrame | 
     if any(frame[n].null_count() for n in wanted):
         return None
     numbers = frame[columns.number].to_numpy()
-    if np.isnan(numbers).any() or (columns is QRELS and not np.isfinite(numbers).all()):
+    if np.isnan(numbers).any() or (columns is not RUN and not np.isfinite(numbers).all()):
         return None
     return frame.select(keep)
 
@@ -156,6 +158,9 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[str | float 
     fields = line.translate(bytes.maketrans(WHITE, b" " * len(WHITE))).split(b" ")
     fields = [part for part in fields if part]
     names = ", ".join(columns.names)
+    if columns is QRELS and len(fields) == SAMPLED.width:
+        expected = f"5 columns; a judgment line has 4: {names} (with a stratum: --qrels-format trec-sampled)"
+        return RowFault(number, None, text, expected)
     if columns is QRELS and len(fields) == RUN.width:
         return RowFault(
             number, None, text, f"6 columns: this is a line of a run; a judgment line has 4: {names}"
@@ -170,7 +175,7 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[str | float 
     value = fields[at]
     matched = NUMBER.fullmatch(value)
     figure = float(value) if matched else float("nan")
-    if figure != figure or (columns is QRELS and figure in (float("inf"), float("-inf"))):
+    if figure != figure or (columns is not RUN and figure in (float("inf"), float("-inf"))):
         return RowFault(number, at + 1, value.decode(), f"expected a number as {columns.number}")
     parts: list[str | float | int] = [part.decode() for part in fields[: columns.width]]
     parts[at] = figure
@@ -183,19 +188,25 @@ def advice(columns: Columns) -> str:
     return f"a {columns.kind} line reads: {' '.join(columns.names)} (or name the format with {option})"
 
 
-def read_trec_qrels(source: Source, *, comments: bool = False, keep_subtopic: bool = False) -> pl.DataFrame:
+def read_trec_qrels(
+    source: Source, *, comments: bool = False, keep_subtopic: bool = False, sampled: bool = False
+) -> pl.DataFrame:
     """A TREC judgment file as query_id, doc_id, grade and row (its line), with subtopic where asked.
+
+    With `sampled` a line has five columns, and the frame a stratum.
 
     Raises
     ------
     RowsError: wrong lines, all counted. InputError: a binary or damaged file.
     """
     data = source.read_all()
+    columns = SAMPLED if sampled else QRELS
     keep = ["query_id", "doc_id", "grade"] + (["iteration"] if keep_subtopic else [])
+    keep += ["stratum"] if sampled else []
     lines = range(1, 1 + count_lines(data))
-    frame = parse(data, QRELS, keep, comments, source.name, lines)
+    frame = parse(data, columns, keep, comments, source.name, lines)
     if comments or frame.height != len(lines):
-        frame = read_lines(data, QRELS, comments, 1)[0].select([*keep, ROW])
+        frame = read_lines(data, columns, comments, 1)[0].select([*keep, ROW])
     else:
         frame = (
             frame.with_row_index(ROW, offset=1).with_columns(pl.col(ROW).cast(pl.Int64)).select([*keep, ROW])
