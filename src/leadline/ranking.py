@@ -68,7 +68,11 @@ def head(run: RunSource, judged: Judged, conventions: Conventions, depth: int) -
     parts = list(_grouped_parts(run, ranker))
     if any(part is None for part in parts):
         parts = [ranker.ranked(*rows) for rows in buckets(run)]
-    frames = [part.head for part in parts if part is not None and part.head is not None]
+    whole = [part for part in parts if part is not None]
+    duplicates = [pair for part in whole for pair in part.duplicates]
+    if duplicates and conventions.duplicates == "error":
+        raise _duplicates_error(run, duplicates)
+    frames = [part.head for part in whole if part.head is not None]
     return pl.concat(frames).sort("query", "rank")
 
 

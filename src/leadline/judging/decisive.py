@@ -1,6 +1,5 @@
 """Decisive order: what to judge first to settle whether one system may replace another."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from leadline.comparison import compare
@@ -28,6 +27,7 @@ class Decisive:
     pairs: unjudged pairs of the two top k's; none once judging would not change the verdict.
     others: unjudged pairs of the pool that neither of the two has in its top k: they cannot move the difference by
         where they stand, and are not listed.
+    queries_unjudged: queries of which nothing is judged: they are in no comparison yet, and not looked at.
     verdict: what the judgments say as they are. doubt: what else judging could make of it.
     """
 
@@ -37,6 +37,7 @@ class Decisive:
     margin: float
     pairs: list[PoolPair]
     others: int
+    queries_unjudged: int
     verdict: Verdict
     doubt: Doubt
 
@@ -86,12 +87,9 @@ def decisive(
                  one.likely, one.why)
         for one in found.pairs
     ]  # fmt: skip
-    return Decisive(
-        baseline, candidate, str(measure), margin, listed, _others(pool, (baseline, candidate)),
-        decide_one(row, margin, doubt=found), found,
-    )  # fmt: skip
-
-
-def _others(pool: Pool, two: Sequence[str]) -> int:
-    """Unjudged pairs that neither of the two systems returns."""
-    return sum(not set(two) & set(pool.ranks[at]) for at in pool.unjudged["at"].to_list())
+    known = set(given.qrels.frame["query_id"].to_list())
+    unjudged = [at for at in pool.unjudged["at"].to_list() if pool.keys[at][0] in known]
+    others = sum(not {baseline, candidate} & set(pool.ranks[at]) for at in unjudged)
+    new = len({query_id for query_id, _ in pool.keys} - known)
+    verdict = decide_one(row, margin, doubt=found)
+    return Decisive(baseline, candidate, str(measure), margin, listed, others, new, verdict, found)

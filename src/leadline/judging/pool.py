@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from leadline.conventions import Conventions
+from leadline.errors import NotComparableError
 from leadline.hits import Judged
 from leadline.ranking import head
 from leadline.tables import Qrels, RunSource
@@ -80,7 +81,7 @@ class Pool:
 
         Raises
         ------
-        RowsError: a run with wrong rows, as `leadline.ranking.rank`.
+        RowsError: a run with wrong rows, as `leadline.ranking.rank`. NotComparableError: no run returns a document.
 
         >>> from leadline.formats.objects import qrels_of, run_of
         >>> runs = [run_of({"q": ["a", "b"]}, name="one"), run_of({"q": ["b", "c"]}, name="two")]
@@ -96,6 +97,8 @@ class Pool:
             for place, run in enumerate(runs)
         ]
         rows = pl.concat(heads)
+        if not rows.height:
+            raise NotComparableError("nothing to pool: no run returns a document for any query")
         pairs = rows.group_by("query", "doc_id").agg(
             best=pl.col("rank").min(), found=pl.len().cast(pl.Int64), grade=pl.col("grade").first()
         )
@@ -146,6 +149,8 @@ def _every_query(runs: Sequence[RunSource], qrels: Qrels | None) -> Judged:
         schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64},
     )
     if qrels is None:
+        if not new:
+            raise NotComparableError("nothing to pool: no run returns a document for any query")
         return Judged.of(Qrels(rows))
     frame = qrels.frame.select("query_id", "doc_id", "grade")
     if "subtopic" in qrels.frame.columns:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -144,13 +145,13 @@ class Sample:
         )
         return Qrels(frame, source="sampled pool")
 
-    def counts(self) -> list[dict[str, object]]:
+    def counts(self) -> list[dict[str, Any]]:
         """Of each stratum: its ranks and rate, and how many pairs are pooled, drawn, and judged of those drawn.
 
         `left_out` are judged pairs that were not drawn.
         """
         rows = self._with_grades()
-        found = []
+        found: list[dict[str, Any]] = []
         for one in self.strata:
             own = rows.filter(pl.col("stratum") == one.name)
             drawn = own.filter("drawn")

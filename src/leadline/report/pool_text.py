@@ -73,6 +73,7 @@ def pool_json(report: PoolReport) -> str:
                 "reason": found.doubt.reason,
                 "to_settle": found.doubt.to_settle,
                 "others": found.others,
+                "queries_unjudged": found.queries_unjudged,
             },
             "to_judge": [one.to_dict() for one in report.pairs],
         }
@@ -105,8 +106,11 @@ def _listed(report: PoolReport) -> list[str]:
         names = f"{printable(found.candidate)} against {printable(found.baseline)}"
         lines = [f"{names}, {found.measure}, margin {points(found.margin)}: {found.verdict.outcome}"]
         lines += [f"  {found.doubt.reason}"]
+        if found.queries_unjudged:
+            new = amount(found.queries_unjudged, "query", "queries")
+            lines.append(f"! nothing is judged for {new}: in no comparison yet, and not looked at here")
         if found.settled:
-            return [*lines, "  settled: more judging would not change it, so nothing is listed"]
+            return [*lines, "  settled: judging these queries further would not change it; nothing is listed"]
         likely = found.doubt.to_settle
         settle = "" if likely is None else f"; about {likely} are likely to settle it"
         lines.append(f"to judge, most decisive first: {amount(len(report.pairs), 'pair')}{settle}")
@@ -118,6 +122,10 @@ def _listed(report: PoolReport) -> list[str]:
             left = f"; {row['left_out']} judged but not drawn, which do not count" if row["left_out"] else ""
             drawn = f"drawn {row['drawn']} of {row['pooled']}"
             lines.append(f"  ranks {row['stratum']}: {drawn}, {row['judged']} of those judged{left}")
+        if any(0 < row["judged"] < row["drawn"] for row in sample.counts()):
+            lines.append(
+                "! half-judged strata count as samples only if judged in the random order of the list"
+            )
         if report.order != "random":
             lines.append(f"! in order of {report.order} the sample holds only once all of it is judged")
     elif report.pairs or report.budget is not None:
