@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from leadline.conventions import Conventions
+from leadline.demo.world import Plan, System, draw_world
 from leadline.formats.read import read_qrels, read_run
 from leadline.gating.completions import scored
 from leadline.hits import Judged
@@ -41,6 +42,9 @@ LEVELS = {"DL21": (1, 2), "CODEC": (1,)}
 """The least grade that counts as relevant; the track takes 2 for its own binary measures."""
 RATES = ("1-5=1,6-20=.4,21-100=.2", "1-10=1,11-100=.3", "1-100=.3")
 ESTIMATES = {"xinfAP": "AP", "infNDCG": "nDCG(gain=linear)", "infNDCG@10": "nDCG(gain=linear)@10"}
+SYSTEMS = (System("A", 4), System("B", 4.3), System("C", 4, finds_hidden=True))
+"""Those of `leadline simulate`."""
+SPARSE_RATES = ("1-5=1,6-20=.3,21-50=.1", "1-10=1,11-20=.5,21-50=.2")
 SAMPLES, EVERY = 100, 8
 """How many samples are drawn, and of how many runs one is scored."""
 
@@ -152,13 +156,28 @@ def missing(worlds: dict[str, Collection]) -> str:
     return table(head, rows)
 
 
-def samples(world: Collection) -> str:
-    """The mean of many samples beside the value of the pool judged in full."""
-    runs, pool = world.runs[::EVERY], world.pool
-    full = Judged.of(truth_of(pool))
-    head = ["rates", "judged", "estimate of", "bias, mean", "bias, most", "sd of one sample"]
+def simulated() -> Collection:
+    """A simulated collection of some four relevant documents a query, known in full."""
+    world = draw_world(Plan(SYSTEMS, queries=50, hidden=3, seed=3))
+    qrels = world.judgments("complete")
+    return Collection(world.runs(), qrels, Pool.of(world.runs(), 50, RULES, qrels))
+
+
+def samples(worlds: dict[str, tuple[Collection, Sequence[str], int]]) -> str:
+    """The mean of many samples beside the value of the pool judged in full; of one run in so many."""
+    head = ["collection", "rates", "judged", "estimate of", "bias, mean", "bias, most", "sd of one sample"]
     rows = []
-    for rates in RATES:
+    for name, (world, asked, every) in worlds.items():
+        rows += [[name, *row] for row in samples_of(world, asked, every)]
+    return table(head, rows)
+
+
+def samples_of(world: Collection, asked: Sequence[str], every: int) -> list[list[str]]:
+    """The rows of one collection."""
+    runs, pool = world.runs[::every], world.pool
+    full = Judged.of(truth_of(pool))
+    rows = []
+    for rates in asked:
         values: dict[str, list[list[float]]] = {measure: [] for measure in ESTIMATES}
         share = 0.0
         for seed in range(SAMPLES):
@@ -172,7 +191,7 @@ def samples(world: Collection) -> str:
             most = off.mean(axis=0)[np.abs(off.mean(axis=0)).argmax()]
             rows.append([f"`{rates}`", f"{100 * share:.0f} %", f"`{plain}` by `{estimate}`", f"{off.mean():+.4f}",
                          f"{most:+.4f}", f"{off.std(axis=0, ddof=1).mean():.4f}"])  # fmt: skip
-    return table(head, rows)
+    return rows
 
 
 def truth_of(pool: Pool) -> Qrels:
@@ -216,7 +235,9 @@ def main(chosen: Sequence[str]) -> None:
     parts = {
         "orders": lambda: orders(worlds),
         "bias": lambda: bias(worlds),
-        "samples": lambda: samples(worlds["DL21"]),
+        "samples": lambda: samples(
+            {"DL21": (worlds["DL21"], RATES, EVERY), "simulated": (simulated(), SPARSE_RATES, 1)}
+        ),
     }
     for name, measure in parts.items():
         if not chosen or name in chosen:

@@ -192,6 +192,39 @@ def test_a_pair_of_several_subtopics_keeps_its_stratum():
     assert got == pytest.approx(0.5, abs=1e-5)
 
 
+def test_the_unjudged_rest_is_not_said_to_count_as_not_relevant():
+    alone = leadline.evaluate(RUN, judgments(POOL), ["xinfAP"]).warnings
+    beside = leadline.evaluate(RUN, judgments(POOL), ["xinfAP", "P@3"]).warnings
+    assert not [line for line in alone if "counts as not relevant" in line]
+    assert [line for line in beside if "counts as not relevant" in line]
+
+
+def test_a_comparison_of_estimates_asks_for_no_judging_first(tmp_path, capsys):
+    from leadline.cli.main import run
+    from leadline.formats.write import write_qrels
+
+    rows = [(f"q{i}", doc, stratum, grade) for i in range(30) for _, doc, stratum, grade in POOL]
+    write_qrels(judgments(rows), tmp_path / "q.jsonl")
+    for name, docs in (("a", "d1 d3 d5"), ("b", "d5 d6 d1")):
+        lines = [
+            f"q{i} Q0 {d} {k} {9 - k} x" for i in range(30) for k, d in enumerate(docs.split()[i % 2 :], 1)
+        ]
+        (tmp_path / f"{name}.run").write_text("\n".join(lines) + "\n")
+    arguments = [
+        "compare",
+        str(tmp_path / "a.run"),
+        str(tmp_path / "b.run"),
+        "--qrels",
+        str(tmp_path / "q.jsonl"),
+    ]
+    with pytest.raises(SystemExit) as ended:
+        run([*arguments, "-m", "xinfAP"])
+    assert not ended.value.code
+    printed = capsys.readouterr().out
+    assert "verdict:" in printed
+    assert "judge-first" not in printed
+
+
 def test_they_have_no_condensed_form():
     for text in ("xinfAP(judged_only)", "infNDCG(judged_only)", "xinfAP@10"):
         with pytest.raises(LeadlineError):

@@ -49,7 +49,8 @@ def extended_inferred_ap(hits: Hits, cutoff: None = None, rel: float = 1) -> Flo
     The precision at a judged relevant document of rank k is (1 + Σₛ dₛ·(rₛ + ε)/(jₛ + 3ε))/k; of stratum s, dₛ
     pooled documents stand above it, jₛ of them judged and rₛ of those relevant. With w = pooled ÷ judged of a
     query's stratum, xinfAP is Σ w·precision over the judged relevant documents returned, divided by Σ w over all
-    judged relevant ones. A stratum of which nothing is judged counts as holding nothing relevant.
+    judged relevant ones. A stratum of which nothing is judged counts as holding nothing relevant. The quotient is not
+    unbiased: with few relevant documents it is too high.
     Source: Yilmaz, Kanoulas & Aslam 2008; NIST's sample_eval.pl (ε = 0.00001). Example: with everything pooled
     judged it is AP, to about ε.
     """
