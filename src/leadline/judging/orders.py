@@ -43,7 +43,7 @@ def move_to_front(pool: Pool, rel: float = RELEVANT) -> list[int]:
     replayed, and each pair of the list is taken to be not relevant until it is judged. Of every query the first
     pair is what the rule asks for next; the rest is what it asks for if each pair before it is not relevant. Judge
     some, and make the list again. Queries take turns: the first pair of each, then the second of each.
-    Source: Cormack, Palmer & Clarke 1998 (the local form, each query by itself).
+    Source: Cormack, Palmer & Clarke 1998, each query by itself; priorities as in Losada, Parapar & Barreiro 2016.
     """
     grades = pool.pairs["grade"].to_list()
     known = [None if grade is None or grade < 0 else grade >= rel for grade in grades]
