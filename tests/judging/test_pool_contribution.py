@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 import leadline
 from leadline.conventions import Conventions
-from leadline.errors import UsageError
+from leadline.errors import UnknownNameError, UsageError
 from leadline.formats.objects import qrels_of, run_of
 from leadline.hits import Judged
-from leadline.judging.contribution import contributions, leave_one_out
+from leadline.judging.contribution import contributions, families_of, leave_one_out
 from leadline.judging.missing import Chao, chapman, chapman_variance, lincoln_petersen, missing_of
 from leadline.judging.pool import Pool
 from leadline.spelling import parse
@@ -68,6 +68,26 @@ def test_what_another_system_has_too_stays():
     twin = run_of({"q": ["a", "b", "c"], "r": ["x", "y"]}, name="twin")
     found = left_out([RUNS[0], twin], GRADES, "nDCG@3", 3)
     assert [(one.documents, one.fall) for one in found] == [(0, 0.0), (0, 0.0)]
+
+
+def test_a_family_is_left_out_together():
+    twin = run_of({"q": ["a", "b", "c"], "r": ["x", "y"]}, name="twin")
+    runs, qrels = [*RUNS, twin], qrels_of(GRADES)
+    pool = Pool.of(runs, 3, qrels=qrels)
+    found = leave_one_out(runs, pool, Judged.of(qrels), parse("P@2"), Conventions(), [["one", "twin"]])
+    # Together one and twin lose c and x, as one alone did when there was no twin; two loses d.
+    assert [(one.documents, one.without, one.together) for one in found] == [
+        (2, 0.25, ("twin",)), (1, 0.25, ()), (2, 0.25, ("one",))
+    ]  # fmt: skip
+    # Both fall below two, which stays at 1/2.
+    assert [one.place_without for one in found] == [2, 3, 2]
+
+
+def test_families_that_cannot_be_meant():
+    with pytest.raises(UsageError, match="in two families"):
+        families_of(["a", "b", "c"], [["a", "b"], ["b", "c"]])
+    with pytest.raises(UnknownNameError, match="known: a, b"):
+        families_of(["a", "b"], [["a", "x"]])
 
 
 def test_the_ideal_ranking_loses_them_too():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leadline.cli import options
-from leadline.cli.chosen import prepared, settled
+from leadline.cli.chosen import listed, prepared, settled
 from leadline.cli.evaluate import check_arguments, load_plugins, progress
 from leadline.errors import UsageError, printable
 
@@ -36,6 +36,12 @@ Candidate = Annotated[
 BiasMeasure = Annotated[
     list[str] | None,
     typer.Option("--measure", "-m", help="The measure of the pool's bias and of decisive order (nDCG@10)."),
+]
+Together = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME,NAME", help="Systems left out together in the pool's bias: variants of one. Repeatable."
+    ),
 ]
 Sampled = Annotated[
     str | None, typer.Option(help="stratified: draw pairs by chance, at the rates of --rates.")
@@ -67,6 +73,7 @@ def pool(
     baseline: Baseline = None,
     candidate: Candidate = None,
     measures: BiasMeasure = None,
+    together: Together = None,
     margin: options.Margin = 0.02,
     sample: Sampled = None,
     rates: Rates = None,
@@ -89,13 +96,14 @@ def pool(
 
     Example: leadline pool bm25.run dense.run --qrels qrels.txt --budget 200 --write to-judge.jsonl
     """
-    given = {name: value for name, value in locals().items() if name != "order"}
-    chosen = settled(given)
+    given = dict(locals())
+    # The setting `order` is how a run is ordered; the option says in which order to judge.
+    chosen = settled({name: value for name, value in given.items() if name != "order"})
     form = chosen["format"] or "table"
     if form not in FORMATS:
         raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
     kinds = [(path, _kind(path)) for path in write or []]
-    wish = _wish(chosen | {"asked_k": k}, order, budget, baseline, candidate, margin, sample, rates)
+    wish = _wish(given, chosen)
     _refuse(runs, chosen, wish, pooled_qrels)
     report = _report(runs, chosen, wish, quiet)
     _write(report, kinds, pooled_qrels)
@@ -104,20 +112,12 @@ def pool(
         raise typer.Exit(NOTHING_TO_POOL)
 
 
-def _wish(
-    chosen: Mapping[str, Any],
-    order: str | None,
-    budget: int | None,
-    baseline: str | None,
-    candidate: str | None,
-    margin: float,
-    sample: str | None,
-    rates: str | None,
-) -> "Wish":
-    """What was asked for, once it goes together."""
+def _wish(given: Mapping[str, Any], chosen: Mapping[str, Any]) -> "Wish":
+    """What was asked for, once it goes together: the options as typed, and as settled with the settings."""
     from leadline.judging.pooling import Wish
     from leadline.judging.sampling import read_rates
 
+    sample, rates, k = given["sample"], given["rates"], given["k"]
     if sample not in (None, "stratified"):
         raise UsageError(f"--sample {sample!r} is not one of stratified")
     if (sample is None) != (rates is None):
@@ -125,12 +125,12 @@ def _wish(
             "--sample stratified and --rates go together: --sample stratified --rates 1-10=1,11-50=.3"
         )
     strata = None if rates is None else read_rates(rates)
-    depth = chosen["k"] or 10
-    if strata is not None:
-        depth = strata[-1].last
-        if chosen["asked_k"] not in (None, depth):
-            raise UsageError(f"-k {chosen['asked_k']} and --rates, which end at rank {depth}, say two depths")
-    return Wish(depth, order, budget, strata, baseline, candidate, margin, chosen["seed"] or 0)
+    depth = chosen["k"] or 10 if strata is None else strata[-1].last
+    if strata is not None and k not in (None, depth):
+        raise UsageError(f"-k {k} and --rates, which end at rank {depth}, say two depths")
+    own = {name: given[name] for name in ("order", "budget", "baseline", "candidate", "margin")}
+    families = tuple(tuple(listed(names)) for names in given["together"] or [])
+    return Wish(depth, strata=strata, seed=chosen["seed"] or 0, families=families, **own)
 
 
 def _refuse(runs: list[str], chosen: Mapping[str, Any], wish: "Wish", pooled_qrels: str | None) -> None:

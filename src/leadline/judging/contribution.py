@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from leadline.conventions import Conventions
-from leadline.errors import UsageError
+from leadline.errors import UnknownNameError, UsageError, printable
 from leadline.gating.completions import scored
 from leadline.hits import Flags, Floats, Hits, Ints, Judged
 from leadline.judging.orders import RELEVANT
@@ -67,7 +67,8 @@ class LeftOut:
 
     Attributes
     ----------
-    documents: judged documents that only it has in the pool. score, without: the means of the measure.
+    together: the systems that are left out with it. documents: judged documents that only they have in the pool.
+    score, without: the means of the measure.
     place, place_without: its rank among the systems (1 is the best; equal means share one), all of them scored with
         the same judgments. queries_lost: queries that keep no relevant document; they count 0 in `without`.
     """
@@ -79,6 +80,7 @@ class LeftOut:
     place: int
     place_without: int
     queries_lost: int
+    together: tuple[str, ...] = ()
 
     @property
     def fall(self) -> float:
@@ -91,18 +93,25 @@ class LeftOut:
 
 
 def leave_one_out(
-    runs: Sequence[RunSource], pool: Pool, judged: Judged, measure: Measure, rules: Conventions
+    runs: Sequence[RunSource],
+    pool: Pool,
+    judged: Judged,
+    measure: Measure,
+    rules: Conventions,
+    families: Sequence[Sequence[str]] = (),
 ) -> list[LeftOut]:
     """How far each system's score would fall had it not been in the pool, and where it would stand.
 
     The judged documents that no other system has in the pool are taken out of the judgments, of the ideal rankings
     too, and all systems are scored again. A query that had a value and keeps no relevant document counts 0, so that
-    both means are over the same queries.
+    both means are over the same queries. Systems of one family are left out together: variants share documents, and
+    one alone would keep its own.
     Source: Zobel 1998, section 4; the usual test of whether judgments can be reused.
 
     Raises
     ------
-    UsageError: a measure that is no mean, of which more is not better, or an estimate from a sample.
+    UsageError: a measure that is no mean, of which more is not better, or an estimate from a sample; a system in
+    two families. UnknownNameError: a family names no system.
     """
     definition = measure.definition
     assert definition is not None
@@ -115,9 +124,10 @@ def leave_one_out(
     counted = [_counted(one, rules) & ~np.isnan(values) for one, values in zip(hits, whole, strict=True)]
     full = np.array([_mean(values, use) for values, use in zip(whole, counted, strict=True)])
     rows = _Rows.of(judged)
+    family = families_of(pool.systems, families)
     found = []
     for place, name in enumerate(pool.systems):
-        gone = rows.only_of(pool, place)
+        gone = rows.only_of(pool, family[place])
         if len(gone):
             less = rows.without(judged, gone)
             again = [_rescored(measure, one, less, gone, rules) for one in hits]
@@ -126,11 +136,34 @@ def leave_one_out(
             means = np.array([_mean(np.nan_to_num(values), use) for values, use in pairs])
         else:
             lost, means = 0, full
-        found.append(
-            LeftOut(name, len(gone), float(full[place]), float(means[place]), _place(full, place),
-                    _place(means, place), lost)
-        )  # fmt: skip
+        others = tuple(pool.systems[one] for one in family[place] if one != place)
+        figures = float(full[place]), float(means[place]), _place(full, place), _place(means, place)
+        found.append(LeftOut(name, len(gone), *figures, lost, others))
     return found
+
+
+def families_of(systems: Sequence[str], named: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Of each system, which are left out with it, itself included.
+
+    Raises
+    ------
+    UsageError: a system in two families. UnknownNameError: a family names no system.
+
+    >>> families_of(["a", "b", "c"], [["a", "c"]])
+    [[0, 2], [1], [0, 2]]
+    """
+    place = {name: index for index, name in enumerate(systems)}
+    family = [[index] for index in range(len(systems))]
+    for names in named:
+        for name in names:
+            if name not in place:
+                raise UnknownNameError("system", name, place)
+            if len(family[place[name]]) > 1:
+                raise UsageError(f"{printable(name)} is in two families; a system is left out with one")
+        members = sorted({place[name] for name in names})
+        for member in members:
+            family[member] = members
+    return family
 
 
 def _rescored(measure: Measure, hits: Hits, less: Judged, gone: Ints, rules: Conventions) -> Floats:
@@ -168,10 +201,11 @@ class _Rows:
         frame = pl.DataFrame({"query_id": names, "doc_id": pairs.documents, "row": np.arange(len(query))})
         return cls(frame, query, grade)
 
-    def only_of(self, pool: Pool, system: int) -> Ints:
-        """The rows of judged documents that only this system has in the pool."""
-        own = pool.entries.filter(pl.col("system") == system).select("at")
-        alone = pool.pairs.filter((pl.col("found") == 1) & is_judged()).join(own, on="at", how="semi")
+    def only_of(self, pool: Pool, systems: Sequence[int]) -> Ints:
+        """The rows of judged documents that only these systems have in the pool."""
+        own = pool.entries.filter(pl.col("system").is_in(list(systems))).group_by("at").agg(own=pl.len())
+        both = pool.pairs.filter(is_judged()).join(own, on="at", how="inner")
+        alone = both.filter(pl.col("found") == pl.col("own"))
         keys = pl.DataFrame(
             {
                 "query_id": pl.Series([pool.query_ids[q] for q in alone["query"].to_list()], dtype=pl.String),

@@ -8,7 +8,7 @@ from leadline.conventions import Conventions
 from leadline.errors import UsageError, amount
 from leadline.hits import Judged
 from leadline.inputs import Inputs
-from leadline.judging.contribution import Contribution, LeftOut, contributions, leave_one_out
+from leadline.judging.contribution import Contribution, LeftOut, contributions, families_of, leave_one_out
 from leadline.judging.decisive import Decisive, decisive
 from leadline.judging.missing import Missing, missing_of
 from leadline.judging.orders import RELEVANT, by_depth, by_fusion, move_to_front
@@ -30,6 +30,7 @@ class Wish:
     ----------
     depth: how many documents of each system. order: one of `ORDERS`, None for depth (for a sample: by chance).
     budget: at most so many pairs are listed. strata: of a stratified sample; None judges the whole pool.
+    families: systems that are left out together when a pool's bias is told, such as variants of one.
     baseline, candidate, margin: of decisive order. seed: of the sample, and of the draws of decisive order.
 
     Raises
@@ -48,6 +49,7 @@ class Wish:
     candidate: str | None = None
     margin: float = 0.02
     seed: int = 0
+    families: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if self.order is not None and self.order not in ORDERS:
@@ -116,6 +118,7 @@ def pooled(
     """
     if not runs:
         raise UsageError("pool needs a run: leadline pool A.run B.run")
+    families_of([run.name for run in runs], wish.families)
     pool = Pool.of(runs, wish.depth, rules, qrels)
     rel = float(measure.value("rel")) if measure.has("rel") else RELEVANT
     report = PoolReport(
@@ -126,7 +129,9 @@ def pooled(
         judged = Judged.of(qrels)
         report = replace(
             report,
-            left_out=leave_one_out(runs, pool, judged, measure, rules) if len(runs) > 1 else (),
+            left_out=leave_one_out(runs, pool, judged, measure, rules, wish.families)
+            if len(runs) > 1
+            else (),
             missing=missing_of(pool, int(judged.count(rel).sum()), rel),
         )
     if wish.strata is not None:

@@ -166,6 +166,9 @@ def _left_out(report: PoolReport) -> list[str]:
             f"change: {_fall(sum(falls) / len(falls))} on average, {_fall(max(falls))} at most; "
             f"another place: {moved} of {amount(len(ordered), 'system')}"
         )
+    families = {tuple(sorted((one.system, *one.together))) for one in ordered if one.together}
+    for names in sorted(families):
+        lines.append(f"left out together: {', '.join(map(printable, names))}")
     lost = sum(one.queries_lost for one in ordered)
     if lost:
         lines.append(f"queries left without a relevant document count 0: {lost}, over all systems")
