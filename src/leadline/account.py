@@ -59,9 +59,9 @@ def warnings(
     measures: Sequence[Measure],
 ) -> list[str]:
     """What a reader should know before believing the numbers, in plain words."""
-    lines = [
-        f"{printable(name)}: {said}" for name, seen in systems.items() for said in _of_system(seen, rules)
-    ]
+    sampled = bool(measures) and all(measure.sampled for measure in measures)
+    told = {name: _of_system(seen, rules, sampled) for name, seen in systems.items()}
+    lines = [f"{printable(name)}: {said}" for name, sentences in told.items() for said in sentences]
     if rules.ties == "expected":
         ranked = [m for m in measures if m.definition is not None and m.definition.ranked]
         without = [str(m) for m in ranked if closed_form(m) is None]
@@ -82,8 +82,8 @@ def warnings(
     return lines
 
 
-def _of_system(seen: Mapping[str, Any], rules: Conventions) -> list[str]:
-    """What a reader should know of one system."""
+def _of_system(seen: Mapping[str, Any], rules: Conventions, sampled: bool) -> list[str]:
+    """What a reader should know of one system; estimates from a sample count on what is not judged."""
     lines = []
     if seen["unanswered"]:
         how = "left out" if rules.queries == "intersection" else "counted as 0"
@@ -106,7 +106,7 @@ def _of_system(seen: Mapping[str, Any], rules: Conventions) -> list[str]:
     short = {int(k): share for k, share in shares.items() if share < 1}
     if short and max(shares.values()) == 0:
         lines.append("no returned document is judged; do the document ids meet those of the qrels?")
-    elif short and not rules.complete:
+    elif short and not rules.complete and not sampled:
         share = short[max(short)]
         figure = f"{share:.0%}" if share < 0.995 else f"{share:.1%}" if share < 0.9995 else "nearly all"
         what = "the rest counts as not relevant (--bounds shows what that hides)"

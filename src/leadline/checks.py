@@ -49,6 +49,30 @@ def with_numbers(frame: pl.DataFrame, name: str, source: str, finite: bool = Fal
     return frame
 
 
+def with_design(frame: pl.DataFrame, source: str) -> pl.DataFrame:
+    """The frame with its strata as text and its probabilities in (0, 1]; null where they are blank.
+
+    Raises
+    ------
+    RowsError: a probability that is none. InputError: a column of them that holds no numbers.
+    """
+    if "stratum" in frame.columns:
+        name = pl.col("stratum").cast(pl.String)
+        frame = frame.with_columns(pl.when(name != "").then(name).alias("stratum"))
+    if "probability" not in frame.columns:
+        return frame
+    kind = frame.schema["probability"]
+    if not (kind.is_numeric() or kind == pl.Null):
+        raise InputError(f"{printable(source)}: column probability holds {kind} values, not numbers")
+    chance = pl.col("probability")
+    frame = frame.with_columns(chance.cast(pl.Float64))
+    wrong = frame.filter(chance.is_nan() | (chance <= 0) | (chance > 1))
+    if wrong.height:
+        faults = row_faults(wrong, "probability", "a probability is above 0 and at most 1")
+        raise RowsError(source, faults, wrong.height)
+    return frame
+
+
 def row_faults(wrong: pl.DataFrame, column: str, expected: str) -> list[RowFault]:
     """The first wrong rows as faults, each with its line and what stands in the column."""
     lines = wrong[ROW].to_list() if ROW in wrong.columns else [None] * wrong.height

@@ -16,6 +16,7 @@ from leadline.machine import spare_addresses
 from leadline.measure import Measure
 from leadline.measures.bounds import bounds as bounds_of
 from leadline.measures.bounds import mean_bounds
+from leadline.measures.sampled import strata_of
 from leadline.measures.ties import closed_form
 from leadline.ranking import rank
 from leadline.scores import ERROR, SCORED, UNANSWERED, UNDEFINED, Cell, Scores, Summary
@@ -113,6 +114,8 @@ def score(
     measures = list(dict.fromkeys(asked.values()))
     _check_gains(measures, given.qrels)
     judged = Judged.of(given.qrels)
+    if any(measure.sampled for measure in measures):
+        strata_of(judged)
     cutoffs = sorted(
         {int(m.cutoff) for m in measures if isinstance(m.cutoff, int) and m.cutoff >= 1 and m.name != "IPrec"}
     )

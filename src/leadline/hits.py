@@ -6,12 +6,16 @@ unjudged documents never become Python objects and no Python loop runs over quer
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from leadline.ids import Ids, Keys, hashed, numbered
-from leadline.tables import Qrels, Rows
+from leadline.tables import DESIGN, Qrels
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -28,6 +32,7 @@ class Judged:
     ideal: all grades, by query, highest first; `ideal_start` has shape (queries + 1,): query i's grades are
         `ideal[ideal_start[i]:ideal_start[i + 1]]`. Negative grades (pooled, not judged) are left out of it.
     max_grade: the top of the scale: as declared, or the largest grade of the whole file.
+    strata: how the pool was sampled, where the judgments say so.
     """
 
     query_ids: list[str]
@@ -35,18 +40,22 @@ class Judged:
     ideal_start: Ints
     max_grade: float
     pairs: "Pairs" = field(repr=False)
+    strata: "Strata | None" = field(default=None, repr=False)
 
     @classmethod
     def of(cls, qrels: Qrels) -> "Judged":
         """The judgments of a table; a pair that stands under several subtopics takes its largest grade."""
-        rows = _largest_of_subtopics(qrels) if qrels.subtopics else qrels.rows
+        qrels = _largest_of_subtopics(qrels) if qrels.subtopics else qrels
+        rows = qrels.rows
         names, query = numbered(rows.query_id)
         grade = rows.number
         kept = grade >= 0
         order = np.lexsort((-grade[kept], query[kept]))
         start = np.zeros(len(names) + 1, np.int64)
         np.cumsum(np.bincount(query[kept], minlength=len(names)), out=start[1:])
-        return cls(names, grade[kept][order], start, qrels.top_grade(), Pairs.of(query, rows.doc_id, grade))
+        pairs = Pairs.of(query, rows.doc_id, grade)
+        strata = Strata.of(qrels.frame, query, grade, len(names)) if qrels.sampled else None
+        return cls(names, grade[kept][order], start, qrels.top_grade(), pairs, strata)
 
     @property
     def queries(self) -> int:
@@ -69,12 +78,53 @@ class Judged:
         return np.bincount(self.ideal_query[chosen], minlength=self.queries)
 
 
-def _largest_of_subtopics(qrels: Qrels) -> Rows:
+def _largest_of_subtopics(qrels: Qrels) -> Qrels:
     """Each pair once, with its largest grade."""
     import polars as pl
 
+    design = [pl.col(name).first() for name in DESIGN if name in qrels.frame.columns]
     pairs = qrels.frame.group_by("query_id", "doc_id", maintain_order=True)
-    return Rows.of_frame(pairs.agg(pl.col("grade").max()), "grade")
+    return replace(qrels, table=pairs.agg(pl.col("grade").max(), *design))
+
+
+@dataclass(frozen=True)
+class Strata:
+    """The strata of a sampled pool: which of them each pair is in, the pairs in the order of the judgments.
+
+    Attributes
+    ----------
+    names: the strata. code: of each pair, its position in `names`; −1 where the judgments do not say.
+    query, grade: of each pair; a negative grade is "pooled, not judged". queries: how many there are.
+    short: strata of which a pair is said to be drawn with a probability below 1, and none is "pooled, not judged".
+    """
+
+    names: tuple[str, ...]
+    code: Ints
+    query: Ints
+    grade: Floats
+    queries: int
+    short: tuple[str, ...]
+
+    @classmethod
+    def of(cls, frame: "pl.DataFrame", query: Ints, grade: Floats, queries: int) -> "Strata":
+        """The strata of judgments with a column `stratum`; `query` and `grade` are those of its rows."""
+        import polars as pl
+
+        names = frame["stratum"].drop_nulls().unique(maintain_order=True)
+        place = {name: index for index, name in enumerate(names.to_list())}
+        code = np.array([place.get(name, -1) for name in frame["stratum"].to_list()], np.int64)
+        short: list[str] = []
+        if "probability" in frame.columns:
+            drawn = set(frame.filter(pl.col("probability") < 1)["stratum"].drop_nulls().to_list())
+            short = sorted(drawn - set(frame.filter(pl.col("grade") < 0)["stratum"].drop_nulls().to_list()))
+        return cls(tuple(place), code, query, grade, queries, tuple(short))
+
+    def count(self, low: float = -np.inf, high: float = np.inf) -> Ints:
+        """For each query and stratum, how many pairs have low ≤ grade < high; shape (queries, strata)."""
+        chosen = (self.grade >= low) & (self.grade < high) & (self.code >= 0)
+        size = len(self.names)
+        cells = self.query[chosen] * size + self.code[chosen]
+        return np.bincount(cells, minlength=self.queries * size).reshape(self.queries, size)
 
 
 @dataclass(frozen=True)
@@ -109,8 +159,8 @@ class Pairs:
             seed, keys[order], query[order], order, documents, grade[order], first_bits, last_bits, shift
         )
 
-    def find(self, keys: Keys, query: Ints, group: Ints, documents: Ids) -> tuple[Ints, Floats]:
-        """Which rows are judged, and their grades; `query[group]` is each row's query.
+    def find(self, keys: Keys, query: Ints, group: Ints, documents: Ids) -> tuple[Ints, Floats, Ints]:
+        """Which rows are judged, their grades, and which pair each is; `query[group]` is each row's query.
 
         The first bits of a key rule most rows out, the last bits most of the rest; what remains is searched for,
         and documents are compared by the letter, not by hash.
@@ -120,8 +170,9 @@ class Pairs:
         place = np.minimum(np.searchsorted(self.keys, keys[near]), len(self.keys) - 1)
         same = (self.keys[place] == keys[near]) & (self.query[place] == query[group[near]])
         near, place = near[same], place[same]
-        equal = documents[near] == self.documents[self.row[place]]
-        return near[equal], self.grade[place[equal]]
+        row = self.row[place]
+        equal = documents[near] == self.documents[row]
+        return near[equal], self.grade[place[equal]], row[equal]
 
 
 def pair_keys(query: Ints, group: Ints | None, documents: Ids, seed: int) -> Keys:
@@ -143,6 +194,7 @@ class Hits:
         has no row for the query. failed: True where its row is an error.
     counts: what was seen on the way: rows, queries, unjudged_queries, duplicates_dropped, self_matches.
     across: for each cutoff asked, how many judged queries have a tie across it.
+    pair: which pair of the judgments each hit is, in their order; empty where the hits were made up.
     """
 
     judged: Judged
@@ -156,6 +208,7 @@ class Hits:
     failed: Flags
     counts: dict[str, int] = field(default_factory=dict)
     across: dict[int, int] = field(default_factory=dict)
+    pair: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def queries(self) -> int:
@@ -180,7 +233,8 @@ class Hits:
 
     def pick(self, keep: Flags) -> "Hits":
         """The same ranking seen through some of its hits only."""
-        columns = ("query", "rank", "grade", "tie_first", "tie_size")
+        columns = ["query", "rank", "grade", "tie_first", "tie_size"]
+        columns += ["pair"] if len(self.pair) else []
         return replace(self, **{name: getattr(self, name)[keep] for name in columns})
 
     def condensed(self) -> "Hits":

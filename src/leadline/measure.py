@@ -53,6 +53,7 @@ class Definition:
     ranked: depends on the ranking, so that a condensed form (`judged_only`) exists.
     bounds: how unjudged documents bound it (see `measures/bounds.py`): `ends`, `count`, `top`, `grades`,
         `outer` or `none`.
+    sampled: an estimate from a sampled pool, for which the judgments must name each pair's stratum.
     expected: the function for the expected value over random order of ties, where there is a closed form.
     high: the largest possible value where it is known. better: `higher`, `lower` or `neither`.
     own: registered by a user.
@@ -75,6 +76,7 @@ class Definition:
     high: float | None = 1.0
     better: Literal["higher", "lower", "neither"] = "higher"
     own: bool = False
+    sampled: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,12 @@ class Measure:
         """All parameters with their values, as keyword arguments of the definition's function."""
         assert self.definition is not None
         return {p.name: self.value(p.name) for p in self.definition.parameters if p.name != "judged_only"}
+
+    @property
+    def sampled(self) -> bool:
+        """True for an estimate from a sampled pool, which counts on what is not judged: no judging comes first."""
+        assert self.definition is not None
+        return self.definition.sampled
 
     def has(self, name: str) -> bool:
         """True where the measure has a parameter of that name."""

@@ -75,7 +75,11 @@ def head(run: RunSource, judged: Judged, conventions: Conventions, depth: int) -
     parts = list(_grouped_parts(run, ranker))
     if any(part is None for part in parts):
         parts = [ranker.ranked(*rows) for rows in buckets(run)]
-    frames = [part.head for part in parts if part is not None and part.head is not None]
+    whole = [part for part in parts if part is not None]
+    duplicates = [pair for part in whole for pair in part.duplicates]
+    if duplicates and conventions.duplicates == "error":
+        raise _duplicates_error(run, duplicates)
+    frames = [part.head for part in whole if part.head is not None]
     return pl.concat(frames).sort("query", "rank")
 
 
@@ -88,6 +92,7 @@ class Part:
     grade: Floats
     tie_first: Ints
     tie_size: Ints
+    pair: Ints
     codes: Ints
     returned: Ints
     query_ids: list[str]
@@ -145,8 +150,9 @@ class Ranker:
             keep[repeats] = False
             group, keys, score, documents = group[keep], keys[keep], score[keep], documents[keep]
             places = Places.of(group, score, documents, len(names))
-        rows, grade = self.judged.pairs.find(keys, query, group, documents)
-        part = self._part(group[rows], places.of_rows(rows), grade, places, codes, names, duplicates, counts)
+        rows, grade, pair = self.judged.pairs.find(keys, query, group, documents)
+        found = group[rows], places.of_rows(rows), grade, pair
+        part = self._part(*found, places, codes, names, duplicates, counts)
         return replace(part, head=self._head(part, group, documents, places)) if self.with_head else part
 
     def _head(self, part: Part, group: Any, documents: Ids, places: "Places") -> "pl.DataFrame":
@@ -168,6 +174,7 @@ class Ranker:
         group: Ints,
         place: Ints,
         grade: Floats,
+        pair: Ints,
         places: "Places",
         codes: Ints,
         names: list[str],
@@ -178,7 +185,7 @@ class Ranker:
         depth = self.conventions.depth or np.iinfo(np.int64).max
         rank = place - places.start[group] + 1
         keep = rank <= depth
-        group, place, rank, grade = group[keep], place[keep], rank[keep], grade[keep]
+        group, place, rank, grade, pair = group[keep], place[keep], rank[keep], grade[keep], pair[keep]
         first, size = places.tie_groups(place)
         judged = np.flatnonzero(codes >= 0)
         across = {k: places.ties_across(k, judged) for k in self.cutoffs if k < depth}
@@ -187,7 +194,7 @@ class Ranker:
         # The run is cut before anything is averaged over ties: a group ends at the depth.
         size = np.minimum(size, depth - first + 1)
         return Part(
-            codes[group], rank, grade, first, size, codes, returned, names, duplicates, counts, across
+            codes[group], rank, grade, first, size, pair, codes, returned, names, duplicates, counts, across
         )
 
 
@@ -335,7 +342,7 @@ def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError
 
 def _joined(run: RunSource, judged: Judged, parts: list[Part]) -> Hits:
     """The parts of all queries as one, in the order of the judged queries."""
-    names = ("query", "rank", "grade", "tie_first", "tie_size")
+    names = ("query", "rank", "grade", "tie_first", "tie_size", "pair")
     columns = {
         name: np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0)]) for name in names
     }

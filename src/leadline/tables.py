@@ -68,6 +68,10 @@ class Rows:
         return bool((keys[1:] == keys[:-1]).any())
 
 
+DESIGN = ("stratum", "probability")
+"""The optional columns of judgments that say how a sampled pool was drawn."""
+
+
 @dataclass(frozen=True)
 class Block:
     """Some rows of a run, loaded when asked for, so that blocks can be parsed side by side.
@@ -180,7 +184,8 @@ class Qrels:
 
     `subtopic` is the second column of TREC qrels where it was kept. `merged` counts rows that repeated a pair
     with the same grade; `resolved` those settled by a named rule. `max_grade` is the declared top of the scale,
-    or None for the largest grade of the file.
+    or None for the largest grade of the file. Judgments of a sampled pool carry the columns `stratum` (text) and
+    `probability` (that the pair is drawn), null where they are not known.
     """
 
     table: "pl.DataFrame | Rows"
@@ -203,8 +208,8 @@ class Qrels:
 
         Raises
         ------
-        RowsError: a missing or unusable id, a grade that is no finite number, or (with `conflicts="error"`)
-            one pair with different grades.
+        RowsError: a missing or unusable id, a grade that is no finite number, a probability outside (0, 1], or
+            (with `conflicts="error"`) one pair with different grades.
         InputError: no rows at all. UsageError: no such rule.
         """
         if conflicts not in get_args(Conflicts):
@@ -215,14 +220,15 @@ class Qrels:
             table = table.frame("grade")
         import polars as pl
 
-        from leadline.checks import one_grade_a_pair, with_ids, with_numbers
+        from leadline.checks import one_grade_a_pair, with_design, with_ids, with_numbers
 
         frame = table
-        extra = [c for c in ("subtopic", ROW) if c in frame.columns]
+        extra = [c for c in ("subtopic", *DESIGN, ROW) if c in frame.columns]
         frame = with_ids(
             frame.select(["query_id", "doc_id", "grade", *extra]), ("query_id", "doc_id"), source
         )
         frame = with_numbers(frame, "grade", source, finite=True)
+        frame = with_design(frame, source)
         if frame.height == 0:
             raise InputError(f"{printable(source)}: no judgments in it")
         if grade_map:
@@ -246,6 +252,11 @@ class Qrels:
     def subtopics(self) -> bool:
         """Whether the judgments name subtopics."""
         return not isinstance(self.table, Rows) and "subtopic" in self.table.columns
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the judgments name the strata of a sampled pool."""
+        return not isinstance(self.table, Rows) and "stratum" in self.table.columns
 
     def top_grade(self) -> float:
         """The top of the scale: as declared, else the largest grade of the file."""

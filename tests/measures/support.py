@@ -3,13 +3,17 @@
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+import polars as pl
 from hypothesis import strategies as st
 
 import leadline
 from leadline.catalogue import TABLE
+from leadline.formats.objects import qrels_of
 from leadline.measure import Definition, Measure, Parameter
+from leadline.tables import Qrels
 
 DOCUMENTS = [f"d{letter}" for letter in "abcdefghijkl"]
 SCORES = [-3.0, -0.5, 0.0, 0.25, 1.0, 2.0]
@@ -32,18 +36,29 @@ def laid_out(ranked: str, missed: str = "") -> tuple[dict[str, list[str]], Grade
 
 def value(measure: Any, run: Any, qrels: Any, query: str = "q", **options: Any) -> float | None:
     """The value of one measure for one query."""
+    if leadline.parse(measure).definition.sampled:
+        qrels = stratified(qrels)
     return leadline.evaluate(run, qrels, [measure], **options).per_query(str(measure))[query]
 
 
 def table(run: Any, qrels: Any, measures: Iterable[Any], **options: Any) -> dict[str, dict[str, float]]:
     """Query → measure as asked → value; NaN where there is none."""
     asked = list(measures)
+    if any(leadline.parse(measure).definition.sampled for measure in asked):
+        qrels = stratified(qrels)
     scores = leadline.evaluate(run, qrels, asked, **options)
     out: dict[str, dict[str, float]] = {}
     for measure in asked:
         for query, number in scores.per_query(str(measure)).items():
             out.setdefault(query, {})[str(measure)] = math.nan if number is None else number
     return out
+
+
+def stratified(qrels: Any) -> Qrels:
+    """The judgments as those of a sampled pool: each query's documents, by id, are dealt into two strata."""
+    table = qrels_of(qrels)
+    place = pl.col("doc_id").rank("dense").over("query_id")
+    return replace(table, table=table.frame.with_columns(stratum=(place % 2).cast(pl.String)))
 
 
 def same(first: float, second: float, within: float = 1e-9) -> bool:

@@ -25,6 +25,7 @@ from measures.support import (
     laid_out,
     ordered,
     same,
+    stratified,
     table,
     texts_of,
     value,
@@ -270,6 +271,8 @@ LAWS: dict[str, set[str]] = {
     "Bpref": {PERFECT, UPWARD, APPEND},
     # Estimates from what stands above: neither moves up without a cost elsewhere.
     "infAP": {APPEND},
+    "xinfAP": {APPEND},
+    "infNDCG": {APPEND, BEYOND},
     "Judged": set(),
     "Unjudged": set(),
     "NumQ": {UPWARD, APPEND},
@@ -399,7 +402,9 @@ def test_the_condensed_list_does_not_know_unjudged_documents(made):
     assume(any(judged.values()))
     condensed = [m for m in EVERY if is_condensed(m)]
     ranked = [d.name for d in TABLE if d.ranked]
-    assert {m.name for m in condensed} == {n for n in ranked if n not in ("Bpref", "infAP")}
+    assert {m.name for m in condensed} == {
+        n for n in ranked if n not in ("Bpref", "infAP", "xinfAP", "infNDCG")
+    }
     assert differences(table(run, qrels, condensed), table(judged, qrels, condensed)) == []
 
 
@@ -447,7 +452,7 @@ def test_every_query_is_accounted_for(made, average, undefined, failed, empty):
     run = Run.checked(frame, empty=nothing, failed=bad)
     present = {q for q, *_ in rows} | {*bad, *nothing}
     assume(present & qrels.keys())
-    scores = leadline.evaluate(run, qrels, EVERY, average=average, undefined=undefined)
+    scores = leadline.evaluate(run, stratified(qrels), EVERY, average=average, undefined=undefined)
     for row in scores.summaries:
         counted = present & qrels.keys() if average == "intersection" else qrels.keys()
         assert row.n_queries == len(counted), row

@@ -175,7 +175,7 @@ def _verdict(
             (f"no verdict on {measure}: it is no measure of which more is better, or the margin is 0",),
         )
     found = None
-    if not rules.complete:
+    if not rules.complete and not measure.sampled:
         two = TwoRankings.of(given.runs[0], given.runs[1], judged, measure, rules)
         rule = Rule(str(measure), chosen["margin"], alpha=chosen["alpha"])
         found = doubt(two, rule, comparison=row, seed=chosen["seed"] or 0)

@@ -11,6 +11,7 @@ from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
 from leadline.cli.gate import baseline, gate, init
 from leadline.cli.measures import measures
+from leadline.cli.pool import pool
 from leadline.cli.simulate import simulate
 from leadline.errors import LeadlineError
 from leadline.machine import spare_addresses
@@ -38,6 +39,7 @@ app.command(rich_help_panel="Decide")(simulate)
 app.command(rich_help_panel="Decide")(init)
 app.command(rich_help_panel="Decide")(baseline)
 app.command(rich_help_panel="Decide")(gate)
+app.command(rich_help_panel="Judge")(pool)
 
 
 def _version(asked: bool) -> None:

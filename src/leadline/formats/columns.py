@@ -35,6 +35,8 @@ MEANINGS: dict[Kind, dict[str, Spellings]] = {
         "doc_id": DOC_ID,
         "grade": Spellings(("grade", "relevance", "rel", "label"), ("score",)),
         "subtopic": Spellings(("subtopic",), ("iteration", "iter", "q0")),
+        "stratum": Spellings(("stratum",)),
+        "probability": Spellings(("probability",)),
     },
     "queries": {
         # The text comes first: a column "query" is the text unless another column is.

@@ -10,6 +10,7 @@ from leadline.errors import ROW
 from leadline.formats.columns import Kind, resolve
 from leadline.formats.frames import Order
 from leadline.formats.jsontext import lines_of
+from leadline.tables import DESIGN
 
 _PATTERNS = {
     # Text without escapes and control characters, or a whole number; all else is read by the letter.
@@ -35,7 +36,8 @@ def plain_rows(
     columns = resolve(keys, kind)
     number = {"score": "score", "rank": "rank", "file": ""}[order] if kind == "run" else "grade"
     wanted = [columns.found.get(meaning, "") for meaning in ("query_id", "doc_id", number)]
-    if by_letter or columns.wrong or columns.system or "" in wanted or not keys:
+    design = any(meaning in columns.found for meaning in DESIGN)
+    if by_letter or design or columns.wrong or columns.system or "" in wanted or not keys:
         return None, list(lines_of(text))
     kinds = {wanted[0]: "id", wanted[1]: "id", wanted[2]: "number"}
     parts = [rf'"{re.escape(key)}"\s*:\s*{_PATTERNS[kinds.get(key, "skip")]}' for key in keys]
@@ -59,7 +61,7 @@ def together(plain: pl.DataFrame | None, others: pl.DataFrame) -> pl.DataFrame:
     """The rows read both ways in the order of the file."""
     if plain is None:
         return others
-    return plain if others.height == 0 else pl.concat([plain, others]).sort(ROW)
+    return plain if others.height == 0 else pl.concat([plain, others], how="diagonal").sort(ROW)
 
 
 def _keys(line: str) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ def read_run(
     form = _named(path, input_format)
     if form == "beir":
         raise UsageError(f"{printable(str(path))}: a BEIR folder holds queries and judgments, not a run")
+    _refuse_sampled(path, form)
     source = Source.open(path)
     form = form or _recognised(source)
     if form == "trec":
@@ -81,8 +82,9 @@ def read_qrels(
         return read_beir_qrels(path, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade)
     source = Source.open(path)
     form = form or _recognised(source)
-    if form == "trec":
-        table = read_trec_qrels(source, comments=comments, keep_subtopic=keep_subtopic)
+    if form in ("trec", "trec-sampled"):
+        sampled = form == "trec-sampled"
+        table = read_trec_qrels(source, comments=comments, keep_subtopic=keep_subtopic, sampled=sampled)
         return Qrels.checked(
             table, source=source.name, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade
         )
@@ -111,6 +113,7 @@ def read_queries(path: str | Path, *, input_format: str | None = None) -> Querie
     InputError, RowsError: the file cannot be read or is wrong. UnknownNameError: no such format.
     """
     form = _named(path, input_format)
+    _refuse_sampled(path, form)
     if form == "beir":
         from leadline.formats.beir import read_beir_queries
 
@@ -139,6 +142,7 @@ def read_rag_rows(
     InputError, RowsError: the file cannot be read, is wrong, or has no ids. UnknownNameError: no such format.
     """
     form = _named(path, input_format)
+    _refuse_sampled(path, form)
     if form in ("beir", "trec"):
         raise UsageError(
             f"{printable(str(path))}: RAG rows come as jsonl, json, csv, tsv or parquet, not {form}"
@@ -153,6 +157,12 @@ def read_rag_rows(
     from leadline.formats.rows import read_rows_rag
 
     return read_rows_rag(source, form, called, (conventions or Conventions()).order)
+
+
+def _refuse_sampled(path: str | Path, form: str | None) -> None:
+    """Refuse the five columns of sampled judgments for what is none."""
+    if form == "trec-sampled":
+        raise UsageError(f"{printable(str(path))}: trec-sampled is a format of judgments: --qrels-format")
 
 
 def _named(path: str | Path, input_format: str | None) -> str | None:

@@ -10,6 +10,7 @@ from leadline.errors import ROW, InputError, printable
 from leadline.formats.columns import Columns, Kind, names_of, resolve, say
 from leadline.formats.faults import Faults, WrongValue, found_text, id_text, number, text_problem
 from leadline.formats.frames import Order
+from leadline.tables import DESIGN
 
 Record = tuple[int, Mapping[str, Any]]
 """A row's line (or place, from 1) and its fields."""
@@ -25,6 +26,7 @@ class _Rows:
 
     rows: list[Row] = field(default_factory=list)
     subtopics: list[str] = field(default_factory=list)
+    design: dict[str, list[str | float | None]] = field(default_factory=lambda: {m: [] for m in DESIGN})
     systems: dict[str, dict[str, None]] = field(default_factory=dict)
 
 
@@ -111,12 +113,18 @@ def qrels_records(
             grade = _number(record, columns, "grade", "qrels", finite=True)
             if keep_subtopic:
                 rows.subtopics.append(_id(record, columns, "subtopic", "qrels"))
+            stratum, probability = _design(record, columns)
+            rows.design["stratum"].append(stratum)
+            rows.design["probability"].append(probability)
             _add(rows, (query, doc, grade, line), record, columns)
         except WrongValue as wrong:
             faults.add(line, None, wrong.found, wrong.expected)
     faults.check()
     _one_system(rows, faults.source)
     frame = rows_frame(rows.rows, "grade")
+    for name, kind in (("stratum", pl.String), ("probability", pl.Float64)):
+        if any(value is not None for value in rows.design[name]):
+            frame = frame.with_columns(pl.Series(name, rows.design[name], dtype=kind))
     return (
         frame.with_columns(pl.Series("subtopic", rows.subtopics, dtype=pl.String)) if keep_subtopic else frame
     )
@@ -238,6 +246,13 @@ def _number(
     record: Mapping[str, Any], columns: Columns, meaning: str, kind: Kind, finite: bool = False
 ) -> float:
     return number(_field(record, columns, meaning, kind), meaning, finite)
+
+
+def _design(record: Mapping[str, Any], columns: Columns) -> tuple[str | None, float | None]:
+    """The stratum and the probability of a judgment; None where the row does not say."""
+    given = [record[columns.found[name]] if name in columns.found else None for name in DESIGN]
+    stratum = None if given[0] in (None, "") else id_text(given[0], "stratum")
+    return stratum, None if given[1] is None else number(given[1], "probability", True)
 
 
 def _text(value: Any) -> str | None:

@@ -98,6 +98,7 @@ def read_rows_qrels(
             return rag(list(records_of(table.frame)))
         columns = table.columns("qrels")
         ids, numbers = _asked(columns, "qrels", table, subtopic=keep_subtopic)
+        numbers += ("probability",) if "probability" in columns.found else ()
         return made(table.checked(columns, ids, numbers, blank=True))
     records, faults, value = _json(source, form)
     if isinstance(value, Mapping):

@@ -7,8 +7,8 @@ from typing import Any
 
 from leadline.errors import UnknownNameError
 
-FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "beir")
-"""The names that `--input-format` takes."""
+FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "beir", "trec-sampled")
+"""The names that `--input-format` takes; `trec-sampled` is for judgments only, and only where it is named."""
 
 RECORD_KEYS = frozenset(
     ("queryid", "qid", "topic", "topicid", "docid", "docno", "documentid", "corpusid", "error", "text")

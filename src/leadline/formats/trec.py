@@ -48,6 +48,8 @@ class Columns:
 
 RUN = Columns("run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", True)
 QRELS = Columns("judgment", ("query_id", "iteration", "doc_id", "grade"), "grade", False)
+SAMPLED = Columns("sampled judgment", ("query_id", "iteration", "doc_id", "stratum", "grade"), "grade", False)
+"""A judgment of a sampled pool, as NIST's sample_eval.pl reads it. Never guessed: it has to be named."""
 
 
 def parse(
@@ -165,6 +167,9 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[bytes | floa
     fields = line.translate(bytes.maketrans(WHITE, b" " * len(WHITE))).split(b" ")
     fields = [part for part in fields if part]
     names = ", ".join(columns.names)
+    if columns is QRELS and len(fields) == SAMPLED.width:
+        expected = f"5 columns; a judgment line has 4: {names} (with a stratum: --qrels-format trec-sampled)"
+        return RowFault(number, None, text, expected)
     if columns is QRELS and len(fields) == RUN.width:
         return RowFault(
             number, None, text, f"6 columns: this is a line of a run; a judgment line has 4: {names}"
@@ -179,7 +184,7 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[bytes | floa
     value = fields[at]
     matched = NUMBER.fullmatch(value)
     figure = float(value) if matched else float("nan")
-    if figure != figure or (columns is QRELS and figure in (float("inf"), float("-inf"))):
+    if figure != figure or (columns is not RUN and figure in (float("inf"), float("-inf"))):
         return RowFault(number, at + 1, value.decode(), f"expected a number as {columns.number}")
     parts: list[bytes | float | int] = [*fields[: columns.width]]
     parts[at] = figure
@@ -193,24 +198,32 @@ def advice(columns: Columns) -> str:
 
 
 def read_trec_qrels(
-    source: Source, *, comments: bool = False, keep_subtopic: bool = False
+    source: Source, *, comments: bool = False, keep_subtopic: bool = False, sampled: bool = False
 ) -> "Rows | pl.DataFrame":
-    """A TREC judgment file as rows with their lines; as a frame with a column subtopic where that is asked.
+    """A TREC judgment file as rows with their lines; as a frame where a subtopic or a stratum is kept too.
+
+    With `sampled` a line has five columns, and the frame a stratum.
 
     Raises
     ------
     RowsError: wrong lines, all counted. InputError: a binary or damaged file.
     """
     data = source.read_all()
+    columns = SAMPLED if sampled else QRELS
     keep = ["query_id", "doc_id", "grade"] + (["iteration"] if keep_subtopic else [])
+    keep += ["stratum"] if sampled else []
     lines = range(1, 1 + count_lines(data))
-    table = parse(data, QRELS, keep, comments, source.name, lines)
+    table = parse(data, columns, keep, comments, source.name, lines)
     number = np.arange(1, len(lines) + 1)
     if comments or len(table["grade"]) != len(lines):
-        table = read_lines(data, QRELS, comments, 1)[0]
+        table = read_lines(data, columns, comments, 1)[0]
         number = table[ROW]
     rows = Rows(table["query_id"], table["doc_id"], table["grade"], number)
-    return rows.frame("grade").with_columns(subtopic=to_series(table["iteration"])) if keep_subtopic else rows
+    if not keep_subtopic and not sampled:
+        return rows
+    more = {"subtopic": "iteration"} if keep_subtopic else {}
+    more |= {"stratum": "stratum"} if sampled else {}
+    return rows.frame("grade").with_columns(**{name: to_series(table[own]) for name, own in more.items()})
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import polars as pl
 
 from leadline.errors import ROW, InputError, UsageError, printable
-from leadline.tables import Qrels, Queries, RunSource
+from leadline.tables import DESIGN, Qrels, Queries, RunSource
 
 ENDINGS = {
     ".run": "trec",
@@ -125,18 +125,25 @@ def write_run(run: RunSource, path: str | Path) -> None:
 def write_qrels(qrels: Qrels, path: str | Path) -> None:
     """Judgments as a file; whole grades are written without a decimal point.
 
+    Judgments with strata have five columns in TREC, which `trec-sampled` reads back; their probabilities are lost
+    there.
+
     Raises
     ------
     UsageError: an ending without a format, or a place that cannot be written to.
     InputError: an id with white space for TREC.
     """
     form, packing = format_of(path)
-    extra = ["subtopic"] if "subtopic" in qrels.frame.columns else []
+    extra = [name for name in ("subtopic", *DESIGN) if name in qrels.frame.columns]
     frame = qrels.frame.select("query_id", "doc_id", "grade", *extra)
     if form == "trec":
-        _no_white_space(frame, ("query_id", "doc_id", *extra), str(path))
-        middle = pl.col("subtopic") if extra else pl.lit("0")
-        line = pl.concat_str([pl.col("query_id"), middle, pl.col("doc_id"), as_grade(frame)], separator=" ")
+        sampled = "stratum" in extra and not frame["stratum"].null_count()
+        words = [name for name in extra if name == "subtopic" or (sampled and name == "stratum")]
+        _no_white_space(frame, ("query_id", "doc_id", *words), str(path))
+        middle = pl.col("subtopic") if "subtopic" in extra else pl.lit("0")
+        stratum = [pl.col("stratum")] if sampled else []
+        fields = [pl.col("query_id"), middle, pl.col("doc_id"), *stratum, as_grade(frame)]
+        line = pl.concat_str(fields, separator=" ")
         write_lines(frame.select(line.alias("line")), path, packing)
         return
     if _all_whole(frame):

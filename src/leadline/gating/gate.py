@@ -262,9 +262,11 @@ def _doubts(
     rows: Sequence[Comparison],
     slices: Mapping[str | None, set[str] | None],
 ) -> dict[Rule, Doubt]:
-    """What judging could change, rule by rule."""
+    """What judging could change, rule by rule; nothing is asked of an estimate from a sampled pool."""
     out = {}
     for rule in policy.rules:
+        if parse(rule.measure).sampled:
+            continue
         own = next(
             row
             for row in rows

@@ -13,6 +13,7 @@ from leadline.gating.policy import Policy
 from leadline.gating.sentences import points
 from leadline.gating.to_judge import Chances, pairs_to_judge
 from leadline.scores import Scores
+from leadline.spelling import parse
 
 SAME = 1e-12
 """A fall smaller than this is the noise of floating point."""
@@ -59,7 +60,8 @@ def must_pass(
                 failed.append(f"{name} has no {measure} in {printable(candidate)}")
             elif before is not None and value < before - SAME:
                 fell = f"{name} fell in {measure}: {points(before)} to {points(value)}"
-                found = [] if rankings is None else _could_lift(rankings(measure), query)
+                ask = None if parse(measure).sampled else rankings
+                found = [] if ask is None else _could_lift(ask(measure), query)
                 if found:
                     still_open.append(f"{fell}; judging could lift it again")
                     pairs.update({(one.query_id, one.doc_id): one for one in found})

@@ -8,6 +8,7 @@ REL = Parameter("rel", 1, "the least grade that counts as relevant", "number", l
 GAIN = Parameter(
     "gain", "exp2", "exp2 is 2^g − 1, linear the grade, or a map of grades such as {1:3,2:9}", "gain"
 )
+GRADE_GAIN = Parameter("gain", "linear", "linear is the grade, exp2 is 2^g − 1, or a map of grades", "gain")
 RBP_GAIN = Parameter(
     "gain", "binary", "binary, or exp2 / linear divided by the gain of the top grade", "unit gain"
 )

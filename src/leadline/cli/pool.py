@@ -1,0 +1,206 @@
+"""`leadline pool`: which documents of several systems to judge, in which order, or which random sample of them."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from leadline.cli import options
+from leadline.cli.chosen import listed, prepared, settled
+from leadline.cli.evaluate import check_arguments, load_plugins, progress
+from leadline.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from leadline.judging.pooling import PoolReport, Wish
+    from leadline.measure import Measure
+    from leadline.tables import Qrels, RunSource
+
+FORMATS = ("table", "json")
+NOTHING_TO_POOL = 4
+"""The exit code where every pair is judged already."""
+
+
+Depth = Annotated[
+    int | None, typer.Option("--k", "-k", min=1, help="Pool the first k documents of each system (10).")
+]
+Judged = Annotated[str | None, typer.Option(help="What is judged already; those pairs are not listed.")]
+JudgingOrder = Annotated[str | None, typer.Option(help="depth (default), fusion, move-to-front or decisive.")]
+Budget = Annotated[int | None, typer.Option(min=1, help="List at most so many pairs.")]
+Baseline = Annotated[
+    str | None, typer.Option(metavar="NAME", help="With --order decisive: the system to beat.")
+]
+Candidate = Annotated[
+    str | None, typer.Option(metavar="NAME", help="With --order decisive: the system that may replace it.")
+]
+BiasMeasure = Annotated[
+    list[str] | None,
+    typer.Option("--measure", "-m", help="The measure of the pool's bias and of decisive order (nDCG@10)."),
+]
+Together = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME,NAME", help="Systems left out together in the pool's bias: variants of one. Repeatable."
+    ),
+]
+Sampled = Annotated[
+    str | None, typer.Option(help="stratified: draw pairs by chance, at the rates of --rates.")
+]
+Rates = Annotated[
+    str | None,
+    typer.Option(metavar="RANKS=SHARE,…", help="With --sample: such as 1-10=1,11-50=.3,51-100=.05."),
+]
+PooledQrels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="With --sample: the whole pool as judgments, −1 where not drawn or not judged (.jsonl .csv .qrels).",
+    ),
+]
+PoolSeed = Annotated[int | None, typer.Option(min=0, help="Seed of the sample and of the draws.")]
+PoolWrite = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE", help="Also write: .jsonl or .csv: the pairs to judge; .json: the report."),
+]
+
+
+def pool(
+    runs: options.Runs,
+    k: Depth = None,
+    qrels: Judged = None,
+    order: JudgingOrder = None,
+    budget: Budget = None,
+    baseline: Baseline = None,
+    candidate: Candidate = None,
+    measures: BiasMeasure = None,
+    together: Together = None,
+    margin: options.Margin = 0.02,
+    sample: Sampled = None,
+    rates: Rates = None,
+    pooled_qrels: PooledQrels = None,
+    seed: PoolSeed = None,
+    profile: options.Profile = None,
+    format: Annotated[str | None, typer.Option(help="table or json.")] = None,
+    write: PoolWrite = None,
+    duplicates: options.Duplicates = None,
+    ignore_self: options.IgnoreSelf = None,
+    conflicts: options.Conflicts = None,
+    grade_map: options.GradeMap = None,
+    comments: options.Comments = None,
+    input_format: options.InputFormat = None,
+    qrels_format: options.QrelsFormat = None,
+    plugin: options.Plugin = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """List what to judge: the first k of all runs, without what is judged. Exits 4 where nothing is left to judge.
+
+    Example: leadline pool bm25.run dense.run --qrels qrels.txt --budget 200 --write to-judge.jsonl
+    """
+    given = dict(locals())
+    # The setting `order` is how a run is ordered; the option says in which order to judge.
+    chosen = settled({name: value for name, value in given.items() if name != "order"})
+    form = chosen["format"] or "table"
+    if form not in FORMATS:
+        raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
+    kinds = [(path, _kind(path)) for path in write or []]
+    wish = _wish(given, chosen)
+    _refuse(runs, chosen, wish, pooled_qrels)
+    report = _report(runs, chosen, wish, quiet)
+    _write(report, kinds, pooled_qrels)
+    typer.echo(_writers()["." + form](report), nl=False)
+    if report.nothing_left:
+        raise typer.Exit(NOTHING_TO_POOL)
+
+
+def _wish(given: Mapping[str, Any], chosen: Mapping[str, Any]) -> "Wish":
+    """What was asked for, once it goes together: the options as typed, and as settled with the settings."""
+    from leadline.judging.pooling import Wish
+    from leadline.judging.sampling import read_rates
+
+    sample, rates, k = given["sample"], given["rates"], given["k"]
+    if sample not in (None, "stratified"):
+        raise UsageError(f"--sample {sample!r} is not one of stratified")
+    if (sample is None) != (rates is None):
+        raise UsageError(
+            "--sample stratified and --rates go together: --sample stratified --rates 1-10=1,11-50=.3"
+        )
+    strata = None if rates is None else read_rates(rates)
+    depth = chosen["k"] or 10 if strata is None else strata[-1].last
+    if strata is not None and k not in (None, depth):
+        raise UsageError(f"-k {k} and --rates, which end at rank {depth}, say two depths")
+    own = {name: given[name] for name in ("order", "budget", "baseline", "candidate", "margin")}
+    families = tuple(tuple(listed(names)) for names in given["together"] or [])
+    return Wish(depth, strata=strata, seed=chosen["seed"] or 0, families=families, **own)
+
+
+def _refuse(runs: list[str], chosen: Mapping[str, Any], wish: "Wish", pooled_qrels: str | None) -> None:
+    """Refuse before any work what cannot end well."""
+    from leadline.formats.write import format_of
+
+    load_plugins(chosen["plugin"])
+    check_arguments("pool", runs, chosen["qrels"], [])
+    if pooled_qrels is not None:
+        if wish.strata is None:
+            raise UsageError("--pooled-qrels goes with --sample: it says which pairs were not drawn")
+        format_of(pooled_qrels)
+
+
+def _report(runs: list[str], chosen: Mapping[str, Any], wish: "Wish", quiet: bool) -> "PoolReport":
+    """The pool and the report on it."""
+    from leadline.judging.pooling import pooled
+
+    named = dict(chosen) | {"measures": chosen["measures"] or "nDCG@10", "queries": None}
+    with progress(quiet) as watch:
+        if named["qrels"] is None:
+            tables, measure, rules = _without_judgments(runs, named)
+            qrels: Qrels | None = None
+        else:
+            given, asked, rules = prepared(runs, named)
+            tables, qrels, measure = list(given.runs), given.qrels, next(iter(asked.values()))
+        read = tables if watch is None else [watch(one) for one in tables]
+        return pooled(read, qrels, measure, rules, wish)
+
+
+def _without_judgments(runs: list[str], chosen: Mapping[str, Any]) -> "tuple[list[RunSource], Measure, Any]":
+    """The runs where nothing is judged yet, the measure and the switches."""
+    from leadline.cli.chosen import SWITCHES
+    from leadline.conventions import conventions
+    from leadline.formats.read import read_run
+    from leadline.inputs import name_and_path
+    from leadline.spelling import parse_all
+
+    rules = conventions(chosen["profile"] or "leadline-1", **{name: chosen[name] for name in SWITCHES})
+    asked = parse_all(chosen["measures"], rules)
+    named = [name_and_path(None, path) for path in runs]
+    tables = [
+        read_run(path, name=name, input_format=chosen["input_format"], conventions=rules)
+        for name, path in named
+    ]
+    names = [one.name for one in tables]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"two systems are named {printable(twice[0])!r}; name them apart: NAME=PATH")
+    return tables, next(iter(asked.values())), rules
+
+
+def _write(report: "PoolReport", kinds: list[tuple[str, str]], pooled_qrels: str | None) -> None:
+    from leadline.formats.write import atomic_write, write_qrels
+
+    for place, kind in kinds:
+        with atomic_write(Path(place)) as temporary:
+            temporary.write_text(_writers()[kind](report), encoding="utf-8")
+    if pooled_qrels is not None and report.sample is not None:
+        write_qrels(report.sample.qrels(), pooled_qrels)
+
+
+def _kind(path: str) -> str:
+    kind = Path(path).suffix.lower()
+    if kind not in (".jsonl", ".csv", ".json"):
+        raise UsageError(f"{printable(path)}: the ending names no kind of file; known: .jsonl .csv .json")
+    return kind
+
+
+def _writers() -> Mapping[str, "Callable[[PoolReport], str]"]:
+    from leadline.report.pool_text import pool_json, pool_text, to_judge_csv, to_judge_lines
+
+    return {".table": pool_text, ".json": pool_json, ".jsonl": to_judge_lines, ".csv": to_judge_csv}
