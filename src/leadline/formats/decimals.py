@@ -63,8 +63,11 @@ def _some(text: bytes, start: Ints, end: Ints) -> npt.NDArray[np.float64] | None
         wrong |= number > EXACT
         if wrong[0]:
             return None
-        fits = ~wrong
-        value[rows[fits]] = number[fits] / 10.0 ** max(after - 1, 0)
+        found = number / 10.0 ** max(after - 1, 0)
+        if not wrong.any():
+            value[rows] = found
+            break
+        value[rows[~wrong]] = found[~wrong]
         rows, start, end, length = rows[wrong], start[wrong], end[wrong], length[wrong]
     return np.where(minus, -value, value)
 
