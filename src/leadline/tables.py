@@ -6,7 +6,15 @@ from typing import Literal, Protocol, get_args
 
 import polars as pl
 
-from leadline.errors import SHOWN_ROWS, InputError, RowFault, RowsError, UsageError, printable
+from leadline.errors import (
+    SHOWN_ROWS,
+    EmptyInputError,
+    InputError,
+    RowFault,
+    RowsError,
+    UsageError,
+    printable,
+)
 
 Conflicts = Literal["error", "first", "last", "max", "min", "mean", "majority"]
 """What becomes of one pair judged twice with different grades: an error, unless a rule is named."""
@@ -83,14 +91,14 @@ class Run:
         Raises
         ------
         RowsError: a missing or unusable id, or a score that is no number.
-        InputError: no rows and no query answered with an empty list.
+        EmptyInputError: no rows and no query answered with an empty list.
         """
         where = source or name
         columns = ["query_id", "doc_id", "score"] + ([ROW] if ROW in frame.columns else [])
         frame = _with_ids(frame.select(columns), ("query_id", "doc_id"), where)
         frame = _with_numbers(frame, "score", where)
         if frame.height == 0 and not empty and not failed:
-            raise InputError(f"{printable(where)}: the run has no rows")
+            raise EmptyInputError(f"{printable(where)}: the run has no rows")
         return cls(frame, name, tuple(empty), dict(failed or {}))
 
     def blocks(self) -> Iterator[Block]:
@@ -132,7 +140,7 @@ class Qrels:
         ------
         RowsError: a missing or unusable id, a grade that is no finite number, or (with `conflicts="error"`)
             one pair with different grades.
-        InputError: no rows at all. UsageError: no such rule.
+        EmptyInputError: no rows at all. UsageError: no such rule.
         """
         if conflicts not in get_args(Conflicts):
             raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(get_args(Conflicts))}")
@@ -142,7 +150,7 @@ class Qrels:
         )
         frame = _with_numbers(frame, "grade", source, finite=True)
         if frame.height == 0:
-            raise InputError(f"{printable(source)}: no judgments in it")
+            raise EmptyInputError(f"{printable(source)}: no judgments in it")
         if grade_map:
             frame = frame.with_columns(
                 pl.col("grade").replace({float(a): float(b) for a, b in grade_map.items()})

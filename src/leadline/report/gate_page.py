@@ -2,22 +2,18 @@
 
 from dataclasses import asdict
 
+from leadline.errors import printable
 from leadline.gating.gate import GateReport
 from leadline.movement import Document, Moved
 from leadline.report.comparing import ComparisonReport
-from leadline.report.comparison_page import comparison_page
-from leadline.report.gate_text import gate_text
-from leadline.report.html_page import escaped
+from leadline.report.comparison_page import comparison_page, verdict_page
 
 
 def gate_page(report: GateReport) -> str:
     """The gate's page; one HTML file that stands alone."""
     if report.scores is None:
-        return (
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            f"<title>{escaped(report.verdict.sentence)}</title></head>\n"
-            f"<body><main><h1>{escaped(report.verdict.outcome)}</h1><pre>{escaped(gate_text(report))}</pre></main></body></html>\n"
-        )
+        title = f"{printable(report.candidate)} against {printable(report.baseline or 'no baseline')}"
+        return verdict_page(report.verdict, title, report.command)
     rule = report.policy.rules[0]
     cutoff = report.policy.parsed[rule.measure].cutoff
     doubts = list((report.doubts or {}).values())
@@ -44,7 +40,7 @@ def gate_page(report: GateReport) -> str:
             rankings=report.rankings,
             query_ids=report.query_ids,
             texts=dict(report.texts),
-            command=f"leadline gate {report.candidate}.run",
+            command=report.command,
             doubt=asdict(doubts[0]) if doubts else None,
         )
     )

@@ -62,7 +62,7 @@ def gate_json(report: GateReport) -> str:
             "leadline": tool_version(),
             "command": "gate",
             "exit_code": report.exit_code,
-            "baseline": report.baseline,
+            "baseline": report.baseline or None,
             "candidate": report.candidate,
             "profile": report.policy.profile,
             "seed": report.policy.seed,
@@ -113,9 +113,11 @@ def gate_junit(report: GateReport) -> str:
         cases.append(_case("must-pass", _element("failure", FAIL, reason)))
     if not report.findings:
         errors = 1
-        cases.append(_case("gate", _element("error", verdict.outcome, "\n".join(verdict.reasons))))
+        told = [*verdict.reasons, *(f"next: {command}" for command in verdict.next)]
+        cases.append(_case("gate", _element("error", verdict.outcome, "\n".join(told))))
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
-    said = escape(_clean(verdict.sentence))
+    lines = [verdict.sentence, *verdict.reasons, *(f"next: {command}" for command in verdict.next)]
+    said = escape("\n".join(printable(line) for line in lines))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuites {counts}>\n<testsuite name="leadline gate" {counts}>\n'
@@ -130,7 +132,7 @@ def to_judge_text(report: GateReport) -> str:
 
 
 def _against(report: GateReport) -> str:
-    return f"{report.candidate} against {report.baseline}"
+    return f"{report.candidate} against {report.baseline or 'no baseline'}"
 
 
 def _query(one: WorstQuery) -> str:
