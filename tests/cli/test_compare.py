@@ -1,6 +1,7 @@
 """The commands `compare` and `power`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -93,9 +94,27 @@ def test_three_systems_show_all_pairs(capsys: pytest.CaptureFixture[str], folder
     _, out, _ = leadline(capsys, *call)
     assert "all pairs on RR" in out
     assert "verdict on new against old: " in out
+    # The plot: three pairs on one scale with its 0, in 100 columns.
+    assert "each interval at 98.33 % (t), so that all 3 hold together at 95 %" in out.replace("\n", " ")
+    plot = [line for line in out.splitlines() if "●" in line and "difference," not in line]
+    assert [line.split()[:3] for line in plot] == [
+        ["new", "−", "old"],
+        ["third", "−", "old"],
+        ["third", "−", "new"],
+    ]
+    told = [re.search(r"([+-]\d\.\d{4}) (\[|no interval)", line)[1] for line in plot]
+    assert told == ["+0.2500", "+0.0000", "-0.2500"]
+    assert max(len(line) for line in out.splitlines() if "next:" not in line) <= 100
+    assert "\x1b" not in out
     _, out, _ = leadline(capsys, *call, "--format", "json")
     page = json.loads(out)
     assert page["pairs"]["systems"] == ["old", "new", "third"]
+    first = page["pairs"]["intervals"][0]
+    assert (first["first"], first["second"], first["difference"], first["n"]) == ("old", "new", 0.25, N)
+    assert first["p"] == page["pairs"]["p"][0][1]
+    _, out, _ = leadline(capsys, *call, "--format", "md")
+    assert "| new − old | +0.2500 | [" in out
+    assert "** (better) on new against old: " in out
     assert page["comparisons"][0]["correction"] == "holm"
 
 

@@ -96,6 +96,7 @@ def _body(report: ComparisonReport, payload: Payload, title: str) -> Iterator[st
     yield f'<p class="soft">Retrieval compared query by query. leadline {escaped(wording.tool_version())}</p>'
     yield from sections.verdict(report)
     yield CONTENTS
+    yield from sections.story(report)
     if report.comparisons:
         yield from sections.numbers(report)
         yield from figures.differences(report, payload)

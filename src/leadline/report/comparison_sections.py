@@ -137,6 +137,25 @@ def _doubt(report: ComparisonReport) -> Iterator[str]:
     yield folded("What judging more could change", content)
 
 
+def story(report: ComparisonReport) -> Iterator[str]:
+    """How the verdict came about, step by step; nothing where there was but one."""
+    if not report.story:
+        return
+    yield '<h2>How it came to this verdict</h2>\n<ol class="story">'
+    for step in report.story:
+        found = step.verdict
+        sign = SIGNS.get(found.outcome, "")
+        title = escaped(step.title)
+        if step.page:
+            title = f'<a href="{escaped(step.page)}">{title}</a>'
+        why = f'<p class="soft">{escaped(found.reasons[0])}</p>' if found.reasons else ""
+        yield (
+            f'<li><p>{title}</p><p><span aria-hidden="true">{sign} </span><strong>{escaped(found.outcome)}</strong> '
+            f"(effect: {escaped(found.effect)}): {escaped(found.sentence)}</p>{why}</li>"
+        )
+    yield "</ol>"
+
+
 def numbers(report: ComparisonReport) -> Iterator[str]:
     """The table of every measure, one for each candidate, with what made its intervals and tests."""
     yield "<h2>The comparison</h2>"
