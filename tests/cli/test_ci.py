@@ -242,7 +242,11 @@ def block(after: str, kind: str = "yaml") -> str:
 
 
 def test_the_docs_use_the_action_as_it_is() -> None:
-    steps = yaml.safe_load(block("GitHub"))
+    workflow = yaml.safe_load(block("GitHub"))
+    # Without the repository there is no policy, and without the right there is no comment.
+    assert workflow["permissions"] == {"contents": "read", "pull-requests": "write"}
+    steps = workflow["jobs"]["gate"]["steps"]
+    assert steps[0]["uses"].startswith("actions/checkout@")
     (used,) = [step for step in steps if step.get("uses", "").startswith("leadline/leadline@")]
     assert set(used["with"]) <= set(ACTION["inputs"])
     needed = {name for name, one in ACTION["inputs"].items() if one.get("required")}

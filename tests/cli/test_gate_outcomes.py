@@ -227,12 +227,14 @@ def test_every_outcome_writes_every_file(
     root = ET.fromstring(texts["gate.xml"])
     texts["gate.xml"] = " ".join(root.itertext())
     for name in ("gate.txt", "gate.md", "gate.xml", "gate.html"):
-        text = texts[name].replace("&gt;", ">").replace("&#x27;", "'")
+        text = " ".join(texts[name].replace("&gt;", ">").replace("&#x27;", "'").split())
         assert verdict["sentence"] in text, name
         assert verdict["next"][0] in text, name
         # A rule that holds is a case of JUnit without more words.
         assert reason in text or (name, outcome) == ("gate.xml", "pass"), name
     assert len(verdict["sentence"]) <= 200
+    # On a terminal everything fits, but for the headline and commands, which are not broken.
+    assert max(len(line) for line in printed.splitlines()[1:] if not line.startswith("next: ")) <= 100
     counts = {key: int(root.get(key) or 0) for key in ("tests", "failures", "skipped", "errors")}
     strict = code in (1, 3)
     wanted = {"tests": 1, "failures": int(strict), "errors": int(code in (4, 5))}
@@ -311,3 +313,41 @@ def test_the_exit_code_of_the_process(make: Any, code: int) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_judging_from_the_top_of_the_list_settles_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """The example of the docs: system C finds what nobody judged; nineteen judgments of 758 release a pass."""
+    leadline("simulate", "--quiet", "--folder", "w", "--queries", "100", "--seed", "3")
+    leadline(
+        "init",
+        "w/A.run",
+        "w/C.run",
+        "--qrels",
+        "w/pooled.qrels",
+        "-m",
+        "nDCG@10",
+        "--margin",
+        "0.05",
+        "--force",
+    )
+    leadline("baseline", "w/A.run")
+    capsys.readouterr()
+    assert leadline("gate", "w/C.run", "--write", "to-judge.jsonl") == 0
+    assert capsys.readouterr().out.startswith("undecided: judge 12 pairs first")
+    pairs = [json.loads(line) for line in Path("to-judge.jsonl").read_text().splitlines()]
+    truth = {(q, d): line for line in Path("w/complete.qrels").open() for q, _, d, _ in [line.split()]}
+    assert len(pairs) == 758
+    judged = [truth[pair["query_id"], pair["doc_id"]] for pair in pairs]
+    before = Path("w/pooled.qrels").read_text()
+    said = {}
+    for count in (5, 19):
+        Path("w/pooled.qrels").write_text(before + "".join(judged[:count]))
+        leadline("gate", "w/C.run")
+        said[count] = capsys.readouterr().out
+        assert f"judgments since the baseline: +{count}" in said[count]
+    assert said[5].startswith("undecided: judge ")
+    assert said[19].startswith("pass: not worse by .05")
+    # The last that were listed settle nothing.
+    Path("w/pooled.qrels").write_text(before + "".join(judged[-19:]))
+    leadline("gate", "w/C.run")
+    assert capsys.readouterr().out.startswith("undecided: judge ")

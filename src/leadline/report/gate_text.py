@@ -1,5 +1,6 @@
 """A gate's report for the terminal, a pull request, JSON and JUnit: the same verdict, rules and worst queries."""
 
+import textwrap
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
@@ -12,6 +13,8 @@ from leadline.report.wording import tool_version
 
 MARKER = "<!-- leadline-gate -->"
 """The first line of the Markdown, by which a comment on a pull request is found and updated in place."""
+WIDTH = 100
+"""Columns of the text for a terminal; a command is never broken."""
 SHOWN_TEXT = 80
 SHOWN_LOST = 3
 
@@ -20,12 +23,26 @@ def gate_text(report: GateReport) -> str:
     """The report for a terminal: the sentence, the rules, why, the worst queries, and the next command."""
     verdict = report.verdict
     lines = [verdict.sentence, f"  {verdict.outcome} · {verdict.effect} · {_against(report)}", ""]
-    lines += [f"  {reason}" for reason in verdict.reasons]
+    for reason in verdict.reasons:
+        lines += _wrapped(reason, 2)
     if report.worst:
         lines += ["", "  worst queries"]
-        lines += [f"    {_query(one)}  {_values(one)}; lost {_lost(one)}" for one in report.worst]
+        for one in report.worst:
+            lines += _wrapped(f"{_query(one)}  {_values(one)}; lost {_lost(one)}", 4)
     lines += ["", *(f"next: {command}" for command in verdict.next)]
     return "\n".join(printable(line) for line in lines) + "\n"
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    """A text in lines of at most `WIDTH` columns, but for words that are longer; its own spaces are kept."""
+    return textwrap.wrap(
+        printable(text),
+        WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def gate_markdown(report: GateReport, page: str | None = None) -> str:
