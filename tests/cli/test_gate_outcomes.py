@@ -316,7 +316,7 @@ def test_the_exit_code_of_the_process(make: Any, code: int) -> None:
 
 
 def test_judging_from_the_top_of_the_list_settles_it(capsys: pytest.CaptureFixture[str]) -> None:
-    """The example of the docs: system C finds what nobody judged; nineteen judgments of 758 release a pass."""
+    """The example of the docs: system C finds what nobody judged; the first 26 of 758 judgments release a pass."""
     leadline("simulate", "--quiet", "--folder", "w", "--queries", "100", "--seed", "3")
     leadline(
         "init",
@@ -335,19 +335,23 @@ def test_judging_from_the_top_of_the_list_settles_it(capsys: pytest.CaptureFixtu
     assert leadline("gate", "w/C.run", "--write", "to-judge.jsonl") == 0
     assert capsys.readouterr().out.startswith("undecided: judge 12 pairs first")
     pairs = [json.loads(line) for line in Path("to-judge.jsonl").read_text().splitlines()]
-    truth = {(q, d): line for line in Path("w/complete.qrels").open() for q, _, d, _ in [line.split()]}
+    truth = {
+        (q, d): line
+        for line in Path("w/complete.qrels").read_text().splitlines(keepends=True)
+        for q, _, d, _ in [line.split()]
+    }
     assert len(pairs) == 758
     judged = [truth[pair["query_id"], pair["doc_id"]] for pair in pairs]
     before = Path("w/pooled.qrels").read_text()
     said = {}
-    for count in (5, 19):
+    for count in (5, 26):
         Path("w/pooled.qrels").write_text(before + "".join(judged[:count]))
         leadline("gate", "w/C.run")
         said[count] = capsys.readouterr().out
         assert f"judgments since the baseline: +{count}" in said[count]
     assert said[5].startswith("undecided: judge ")
-    assert said[19].startswith("pass: not worse by .05")
+    assert said[26].startswith("pass: not worse by .05")
     # The last that were listed settle nothing.
-    Path("w/pooled.qrels").write_text(before + "".join(judged[-19:]))
+    Path("w/pooled.qrels").write_text(before + "".join(judged[-26:]))
     leadline("gate", "w/C.run")
     assert capsys.readouterr().out.startswith("undecided: judge ")
