@@ -193,6 +193,12 @@ def test_rank_biased_overlap_by_hand() -> None:
     assert rank_biased_overlap(["a", "b"], ["a", "c"], 0.5) == pytest.approx(0.75)
 
 
+def test_rank_biased_overlap_of_the_case() -> None:
+    # Webber, Moffat & Zobel 2010, eq. 23, p = .9. X by depth: 0, 2, 3, 3, 4, 4, 4.
+    value = rank_biased_overlap(list("abcdefg"), list("bacfdhi"), 0.9)
+    assert value == pytest.approx(0.7069712142857143, abs=1e-9)
+
+
 def test_overlap_needs_no_judgments() -> None:
     from leadline.conventions import Conventions
     from leadline.formats.objects import run_of

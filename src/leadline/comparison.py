@@ -155,14 +155,7 @@ def all_pairs(scores: Scores, measure: str, design: Design | None = None) -> tup
     (systems, p): p of shape (systems, systems).
     """
     design = design or Design()
-    cells = [scores.cell(measure, name) for name in scores.systems]
-    table = np.array(
-        [
-            [dict(zip(c.query_ids, c.values.tolist(), strict=True)).get(q, np.nan) for c in cells]
-            for q in cells[0].query_ids
-        ]
-    )
-    table = table[~np.isnan(table).any(axis=1)]
+    table = _together(scores, measure, scores.systems)
     return scores.systems, tukey_hsd(table, np.random.default_rng(design.seed), design.draws)
 
 
@@ -338,11 +331,7 @@ def _corrected(
     if len(found) < 2 or design.correction == "none":
         return found
     if design.correction == "tukey":
-        cells = [scores.cell(measure, name) for name in systems]
-        values = [dict(zip(cell.query_ids, cell.values.tolist(), strict=True)) for cell in cells]
-        ids = [q for q in cells[0].query_ids if queries is None or q in queries]
-        table = np.array([[one.get(q, np.nan) for one in values] for q in ids])
-        table = table[~np.isnan(table).any(axis=1)]
+        table = _together(scores, measure, systems, queries)
         p_values: Any = tukey_hsd(table, np.random.default_rng(design.seed), design.draws)[0, 1:]
     else:
         given = [np.nan if row.p is None else row.p for row in found]
@@ -351,6 +340,18 @@ def _corrected(
         replace(row, p_corrected=None if p != p else float(p), correction=design.correction)
         for row, p in zip(found, np.asarray(p_values).tolist(), strict=True)
     ]
+
+
+def _together(
+    scores: Scores, measure: str, systems: Sequence[str], queries: set[str] | None = None
+) -> Floats:
+    """The values of the queries that all systems have one for, shape (queries, systems)."""
+    cells = [scores.cell(measure, name) for name in systems]
+    values = [dict(zip(cell.query_ids, cell.values.tolist(), strict=True)) for cell in cells]
+    ids = [q for q in cells[0].query_ids if queries is None or q in queries]
+    rows = [[one.get(q, np.nan) for one in values] for q in ids]
+    table: Floats = np.array(rows, np.float64).reshape(len(ids), len(systems))
+    return table[~np.isnan(table).any(axis=1)]
 
 
 def _with_bootstrap(
