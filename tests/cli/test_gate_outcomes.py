@@ -355,3 +355,44 @@ def test_judging_from_the_top_of_the_list_settles_it(capsys: pytest.CaptureFixtu
     Path("w/pooled.qrels").write_text(before + "".join(judged[-26:]))
     leadline("gate", "w/C.run")
     assert capsys.readouterr().out.startswith("undecided: judge ")
+
+
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "gate.md").read_text(encoding="utf-8")
+
+
+def section(name: str) -> str:
+    """A section of the reference, by the beginning of its heading."""
+    return next(part for part in REFERENCE.split("\n## ") if part.startswith(name))
+
+
+def test_the_reference_names_every_setting() -> None:
+    from leadline.gating.policy import GATE_KEYS, RULE_KEYS
+
+    of_gate, _, of_rule = section("The policy").partition("\nA rule:")
+    assert set(re.findall(r"^\| `(\w+)` \|", of_gate, re.MULTILINE)) == set(GATE_KEYS)
+    assert set(re.findall(r"^\| `(\w+)` \|", of_rule, re.MULTILINE)) == set(RULE_KEYS)
+
+
+@pytest.mark.parametrize("make", [passes, unjudged_strictly, no_baseline, errors])
+def test_the_reference_names_every_field(capsys: pytest.CaptureFixture[str], make: Any) -> None:
+    make()
+    leadline("gate", candidate(), "--write", "gate.json", "--write", "to-judge.jsonl")
+    page, text = json.loads(Path("gate.json").read_text()), section("JSON")
+    told = [
+        name
+        for cell in re.findall(r"^\| (`[^|]*`) \|", text, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", cell)
+    ]
+    assert set(page) == set(told)
+    inner = [
+        *page["verdict"],
+        *(key for rule in page["rules"] for key in [*rule, *(rule["judge_first"] or {})]),
+    ]
+    inner += [*(page["judgments"] or {}), *(key for one in page["worst"] for key in one)]
+    assert [name for name in inner if f"`{name}`" not in text] == []
+    listed = [json.loads(line) for line in Path("to-judge.jsonl").read_text().splitlines()]
+    assert {key for row in listed for key in row} <= set(re.findall(r"`(\w+)`", section("The pairs")))
+    # Nothing of this machine, and each file by its hash.
+    assert str(Path.cwd()) not in Path("gate.json").read_text()
+    assert all(len(one["sha256"]) == 64 for one in page["inputs"])
+    assert bool(page["inputs"]) == (make is not no_baseline)

@@ -188,7 +188,7 @@ def gated(
     files = {
         "candidate": candidate,
         "config": os.path.relpath(settings.path or FILE),
-        "qrels": qrels or os.path.relpath(str(chosen["qrels"])),
+        "qrels": str(chosen["qrels"]),
         "options": _typed({"--baseline": baseline_file, "--qrels": qrels}, *flags),
         "pin_options": _typed({"--out": baseline_file, "--qrels": qrels}),
     }
@@ -263,7 +263,8 @@ def _read(config: str | None, qrels: str | None) -> "tuple[Policy, dict[str, Any
 
     settings = Settings.of(Path(config)) if config is not None else Settings.nearest()
     policy = policy_of(settings)
-    chosen = {name: settings.value(name) for name in KINDS}
+    # Paths as they are found from here: those of the machine are nobody else's business.
+    chosen = {name: _from_folder(settings.value(name)) for name in KINDS}
     if qrels is not None:
         chosen["qrels"] = qrels
     if chosen["qrels"] is None:
@@ -283,6 +284,11 @@ def _baseline_path(policy: "Policy", settings: Settings) -> str:
 def _from_here(run: str, baseline: str) -> str:
     """The baseline's run, which is named from the baseline's folder, as it is found from here."""
     return run if Path(run).is_absolute() else os.path.relpath(Path(baseline).parent / run)
+
+
+def _from_folder(value: Any) -> Any:
+    """An absolute path, such as settings hold, as it is found from here; anything else as it is."""
+    return os.path.relpath(value) if isinstance(value, str) and Path(value).is_absolute() else value
 
 
 def _beside(name: str, settings: Settings) -> str:

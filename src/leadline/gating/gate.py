@@ -158,7 +158,7 @@ def gate(
             closed = replace(closed, next=(*closed.next, *accepted))
         return replace(empty, verdict=closed)
     try:
-        scores = score(both, policy.parsed, rules, seed=policy.seed)
+        scores = score(both, policy.parsed, rules, seed=policy.seed, hash_inputs=True)
         for run in both.runs:
             # An index without documents answers every query with nothing: that is no result.
             if not scores.account["systems"][run.name]["rows"] and not run.failed:
