@@ -288,6 +288,8 @@ def _from_here(run: str, baseline: str) -> str:
 
 def _from_folder(value: Any) -> Any:
     """An absolute path, such as settings hold, as it is found from here; anything else as it is."""
+    if isinstance(value, list):
+        return [_from_folder(one) for one in value]
     return os.path.relpath(value) if isinstance(value, str) and Path(value).is_absolute() else value
 
 
