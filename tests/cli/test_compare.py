@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -261,6 +262,40 @@ def test_every_correction_can_be_asked_for(
     if kind != "tukey":
         assert corrected[0] == pytest.approx(2 * rows[0]["p"])
     assert corrected[0] < 0.001
+
+
+def test_what_was_asked_stands_in_the_commands(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """The command on the page and the next command repeat the options, so that they do the same again."""
+    lines = [f"q{i:02d} Q0 z{n} {n} {9 - n} x" for i in range(N) for n in range(1, 4)]
+    (folder / "new.run").write_text("\n".join(lines) + "\n")
+    asked = (
+        "-m",
+        "nDCG@3",
+        "--margin",
+        "0.1",
+        "--alpha",
+        "0.1",
+        "--interval",
+        "bootstrap",
+        "--no-ignore-self",
+    )
+    asked += ("--queries", "queries.jsonl", "--by", "type", "--max-grade", "1", "--undefined", "zero")
+    _, out, _ = compared(capsys, *asked, "--format", "json", "--write", "page.html", "--quiet")
+    first = json.loads(out)
+    (line,) = first["verdict"]["next"]
+    assert line == (
+        "leadline compare old.run new.run --qrels qrels.txt -m nDCG@3 --by type --queries queries.jsonl "
+        "--margin 0.1 --alpha 0.1 --interval bootstrap --undefined zero --no-ignore-self --max-grade 1 "
+        "--write to-judge.jsonl"
+    )
+    shown = re.search(r"leadline compare [^<]*--seed 0", (folder / "page.html").read_text())[0]
+    for command in (line, shown):
+        code, out, err = leadline(capsys, *shlex.split(command)[1:], "--format", "json")
+        assert code == 0, err
+        again = json.loads(out)
+        assert again["verdict"]["next"][0].startswith(line.removesuffix(" --write to-judge.jsonl"))
+        again["verdict"]["next"] = first["verdict"]["next"]
+        assert again == first
 
 
 def test_nothing_in_common_is_exit_4(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The work behind `compare` and `power`: scores, comparisons, verdict, what moved, and the files written."""
 
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -165,6 +166,7 @@ def _verdict(
 ) -> tuple[Any, dict[str, Any] | None, tuple[str, ...]]:
     """The verdict on the first measure of the first candidate, what judge-first found, and remarks."""
     files = {"baseline": _path(given, 0), "candidate": _path(given, 1), "qrels": str(chosen["qrels"])}
+    files["options"] = shlex.join(chosen.get("options", ()))
     assert measure.definition is not None
     if (
         measure.definition.better != "higher"

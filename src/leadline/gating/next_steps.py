@@ -12,7 +12,7 @@ def next_commands(outcome: str, policy: Policy, rule: Rule, files: Mapping[str, 
     """The commands to run next, ready to paste, for the rule that the verdict rests on.
 
     `files` has the paths baseline, candidate, qrels and config where they are known, the run that was pinned
-    (baseline_run), and further options as typed: of the gate (options), and to pin again (pin_options). With a
+    (baseline_run), and further options as typed: of the command (options), and to pin again (pin_options). With a
     config the verdict came from `gate`, else from `compare`.
 
     >>> policy = Policy((Rule("nDCG@10"),))
@@ -65,10 +65,11 @@ def gate_again(files: Mapping[str, str], *options: str) -> tuple[str, ...]:
 
 def _again(files: Mapping[str, str], compare: list[str], *more: str) -> tuple[str, ...]:
     """The command that came to the verdict, with more options: a gate with a config, else the comparison."""
+    options = shlex.split(files.get("options", ""))
     if "config" not in files:
-        return _lines([*compare, *more])
+        return _lines([*compare, *options, *more])
     gate = ["leadline", "gate", files.get("candidate", "CANDIDATE"), "--config", files["config"]]
-    return _lines([*gate, *shlex.split(files.get("options", "")), *more])
+    return _lines([*gate, *options, *more])
 
 
 def _lines(*commands: list[str]) -> tuple[str, ...]:
