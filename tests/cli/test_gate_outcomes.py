@@ -396,3 +396,30 @@ def test_the_reference_names_every_field(capsys: pytest.CaptureFixture[str], mak
     assert str(Path.cwd()) not in Path("gate.json").read_text()
     assert all(len(one["sha256"]) == 64 for one in page["inputs"])
     assert bool(page["inputs"]) == (make is not no_baseline)
+
+
+def test_the_page_begins_with_the_rule_that_the_verdict_rests_on(capsys: pytest.CaptureFixture[str]) -> None:
+    rule = '[[gate.rule]]\nmeasure = "Success@5"\nmargin = 0.2\n[[gate.rule]]\nmeasure = "nDCG@5"\nmargin = 0.05\n'
+    Path("leadline.toml").write_text(POLICY.format(head="").partition("[[gate.rule]]")[0] + rule)
+    leadline("baseline", "old.run")
+    fails()
+    assert leadline("gate", "new.run", "--write", "gate.html") == 1
+    page = Path("gate.html").read_text()
+    box = page[page.index('class="verdict fail"') : page.index("</section>")]
+    # The relevant document is still in the top five, so Success holds; nDCG falls from 1.
+    assert "<strong>nDCG@5</strong>: old 1.0000" in box
+    assert "margin 0.05" in box
+    assert "Success@5: .000" in box
+    assert page.index("nDCG@5</th>") < page.index("Success@5</th>")
+
+
+def test_what_a_query_gained_is_told_with_what_it_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    # Every third query keeps its order; the others put a document that nobody judged first, and the fifth falls out.
+    ranked("new.run", better, extra="new")
+    leadline("gate", "new.run", "--write", "gate.json", "--write", "gate.html")
+    worst = json.loads(Path("gate.json").read_text())["worst"][0]
+    assert worst["gained"] == [{"doc_id": "new1", "rank": 1, "grade": None}]
+    assert worst["lost"] == [{"doc_id": "d1_4", "rank": 5, "grade": 0.0}]
+    page = Path("gate.html").read_text()
+    row = page[page.index('class="wide moved"') :]
+    assert "new1 (rank 1, unjudged)" in row[: row.index("</tr>", row.index("</thead>"))]

@@ -45,9 +45,10 @@ MESSAGES, FAILED = 3, 5
 
 @dataclass(frozen=True)
 class WorstQuery:
-    """A query that lost: its values in both systems, and the documents that left its top k.
+    """A query that lost: its values in both systems, and the documents that left and entered its top k.
 
-    `lost` has (document id, its rank in the baseline, its grade or None where unjudged), relevant ones first.
+    `lost` has (document id, its rank in the baseline, its grade or None where unjudged), relevant ones first;
+    `gained` the same of the candidate.
     """
 
     query_id: str
@@ -55,6 +56,7 @@ class WorstQuery:
     baseline: float
     candidate: float
     lost: tuple[tuple[str, int, float | None], ...]
+    gained: tuple[tuple[str, int, float | None], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,7 @@ def _judged(
     if verdict.outcome == NOT_COMPARABLE:
         return report
     found = findings(rows, policy, judge_first=doubts)
-    measure = _rests_on(found).rule.measure
+    measure = rests_on(found).rule.measure
     return replace(
         report,
         findings=found,
@@ -330,7 +332,8 @@ def _doubts(
     return out
 
 
-def _rests_on(found: Sequence[Finding]) -> Finding:
+def rests_on(found: Sequence[Finding]) -> Finding:
+    """The finding that a verdict rests on: the first that failed, else the first undecided, else the first."""
     for outcome in (FAIL, JUDGE_FIRST, TOO_FEW):
         for one in found:
             if one.outcome == outcome:
@@ -361,7 +364,13 @@ def _worst(
     out = []
     for _, query, old, new in fell:
         first, second = (heads[name].filter(pl.col("query") == place[query]) for name in names)
-        gone = first.join(second, on="doc_id", how="anti").select("doc_id", "rank", "grade")
-        lost = sorted(gone.iter_rows(), key=lambda row: (-(-1.0 if row[2] is None else row[2]), row[1]))
-        out.append(WorstQuery(query, texts.get(query), old, new, tuple(lost)))
+        lost, gained = _only(first, second), _only(second, first)
+        out.append(WorstQuery(query, texts.get(query), old, new, lost, gained))
     return tuple(out)
+
+
+def _only(first: pl.DataFrame, second: pl.DataFrame) -> tuple[tuple[str, int, float | None], ...]:
+    """The documents of the first that the second has not: id, rank, grade; the most relevant ones first."""
+    rows = first.join(second, on="doc_id", how="anti").select("doc_id", "rank", "grade").iter_rows()
+    known = [(doc, rank, None if grade is None or grade < 0 else grade) for doc, rank, grade in rows]
+    return tuple(sorted(known, key=lambda row: (-(-1.0 if row[2] is None else row[2]), row[1])))

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from leadline.errors import printable
-from leadline.gating.gate import GateReport
+from leadline.gating.gate import GateReport, rests_on
 from leadline.movement import Document, Moved
 from leadline.report.comparing import ComparisonReport
 from leadline.report.comparison_page import comparison_page, verdict_page
@@ -14,14 +14,19 @@ def gate_page(report: GateReport) -> str:
     if report.scores is None:
         title = f"{printable(report.candidate)} against {printable(report.baseline or 'no baseline')}"
         return verdict_page(report.verdict, title, report.command)
-    rule = report.policy.rules[0]
+    # The page begins with the rule that the verdict rests on; the other rules stand among the reasons and below it.
+    resting = rests_on(report.findings) if report.findings else None
+    rule = resting.rule if resting else report.policy.rules[0]
+    rows = list(report.comparisons)
+    if resting:
+        rows = [resting.comparison, *(row for row in rows if row != resting.comparison)]
     cutoff = report.policy.parsed[rule.measure].cutoff
-    doubts = list((report.doubts or {}).values())
+    doubt = (report.doubts or {}).get(rule)
     systems = report.scores.account.get("systems", {})
     return comparison_page(
         ComparisonReport(
             report.scores,
-            report.comparisons,
+            rows,
             report.verdict,
             rule.margin,
             moved=[
@@ -30,7 +35,7 @@ def gate_page(report: GateReport) -> str:
                     w.candidate - w.baseline,
                     w.baseline,
                     w.candidate,
-                    (),
+                    tuple(Document(*d) for d in w.gained),
                     tuple(Document(*d) for d in w.lost),
                 )
                 for w in report.worst
@@ -41,6 +46,6 @@ def gate_page(report: GateReport) -> str:
             query_ids=report.query_ids,
             texts=dict(report.texts),
             command=report.command,
-            doubt=asdict(doubts[0]) if doubts else None,
+            doubt=None if doubt is None else asdict(doubt),
         )
     )

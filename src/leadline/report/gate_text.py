@@ -102,12 +102,17 @@ def gate_json(report: GateReport) -> str:
                     "text": one.text,
                     "baseline": one.baseline,
                     "candidate": one.candidate,
-                    "lost": [{"doc_id": doc, "rank": rank, "grade": grade} for doc, rank, grade in one.lost],
+                    "lost": _documents(one.lost),
+                    "gained": _documents(one.gained),
                 }
                 for one in report.worst
             ],
         }
     )
+
+
+def _documents(rows: Sequence[tuple[str, int, float | None]]) -> list[dict[str, object]]:
+    return [{"doc_id": doc, "rank": rank, "grade": grade} for doc, rank, grade in rows]
 
 
 def gate_junit(report: GateReport) -> str:
@@ -166,7 +171,7 @@ def _lost(one: WorstQuery) -> str:
     if not one.lost:
         return "none (they moved down)"
     named = [
-        f"{doc} (was {rank}, {'unjudged' if grade is None or grade < 0 else f'grade {grade:g}'})"
+        f"{doc} (was {rank}, {'unjudged' if grade is None else f'grade {grade:g}'})"
         for doc, rank, grade in one.lost[:SHOWN_LOST]
     ]
     more = f" and {len(one.lost) - SHOWN_LOST} more" if len(one.lost) > SHOWN_LOST else ""
