@@ -1,5 +1,6 @@
 #!/bin/sh
-# The installed command alone, without extras: it must evaluate two small files and print the right mean.
+# The installed command alone, without extras: it must evaluate two small files and print the right mean, and put a
+# gate into an empty folder with the three commands of the docs.
 set -eu
 leadline=$(realpath "$1")
 folder=$(mktemp -d)
@@ -12,4 +13,10 @@ printf 'q1 Q0 d2 1 9 bm25\nq1 Q0 d1 2 8 bm25\nq2 Q0 d7 1 3 bm25\n' > bm25.run
 # RR: (1/2 + 1)/2 = 0.75
 grep -q '0\.75' out.csv
 "$leadline" demo 2>&1 | grep -q 'pip install "leadline\[demo\]"'
+"$leadline" simulate --quiet --folder world --queries 60 --skill A=4.0 --skill B=4.0 > /dev/null
+"$leadline" init world/A.run world/B.run --qrels world/complete.qrels -m nDCG@10 --margin 0.2
+"$leadline" baseline world/A.run
+"$leadline" gate world/B.run --write gate.html --write gate.xml --write gate.md --write gate.json | grep '^pass: '
+grep -q 'id="queries"' gate.html
+grep -q 'tests="1" failures="0"' gate.xml
 echo "the wheel works alone"
