@@ -1,17 +1,31 @@
 """Comparing two systems: the pairs, the intervals that decide, corrections, slices, and how rankings differ."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
+from scipy import stats
 
 import leadline
-from leadline.comparison import Design, Pairs, all_pairs, compare
+from leadline.comparison import Design, Pairs, all_pairs, compare, pair_intervals
 from leadline.errors import UsageError
 from leadline.movement import overlap, rank_biased_overlap
+from leadline.scores import SCORED, UNDEFINED, Cell, Scores
 from leadline.tables import Run
 
 N = 40
 QRELS = {f"q{i:02d}": {"a": 3, "b": 1, "c": 0} for i in range(N)}
 GOOD, BAD = ["a", "b", "c"], ["c", "b", "a"]
+
+
+def scored(values: Mapping[str, Sequence[float]]) -> Scores:
+    """Scores of one measure, M, from each system's values by query; NaN is undefined."""
+    cells = []
+    for name, own in values.items():
+        row = np.asarray(own, float)
+        states = np.where(np.isnan(row), UNDEFINED, SCORED).astype(np.uint8)
+        cells.append(Cell(name, "M", [f"q{i}" for i in range(len(row))], row, states))
+    return Scores(tuple(cells), (), {}, {})
 
 
 def runs(better: int, worse: int = 0) -> dict[str, dict[str, list[str]]]:
@@ -98,6 +112,38 @@ def test_several_candidates_are_corrected() -> None:
     assert [row.p_corrected for row in tukey] == pytest.approx(list(p[0, 1:]))
 
 
+def test_the_intervals_of_all_pairs_hold_together() -> None:
+    rng = np.random.default_rng(3)
+    grid = np.round(rng.random((30, 4)), 3)
+    scores = scored({f"s{j}": grid[:, j] for j in range(4)})
+    names, p = all_pairs(scores, "M")
+    rows = pair_intervals(scores, "M", names, p)
+    assert [(one.first, one.second) for one in rows][:4] == [
+        ("s0", "s1"),
+        ("s0", "s2"),
+        ("s0", "s3"),
+        ("s1", "s2"),
+    ]
+    # Six pairs: each at 1 − .05/6, and Student's t of its own 30 differences.
+    d = grid[:, 3] - grid[:, 1]
+    (row,) = [one for one in rows if (one.first, one.second) == ("s1", "s3")]
+    half = stats.t.ppf(1 - 0.05 / 12, 29) * d.std(ddof=1) / np.sqrt(30)
+    assert (row.level, row.interval, row.n) == (pytest.approx(1 - 0.05 / 6), "t", 30)
+    assert (row.difference, row.low, row.high) == pytest.approx((d.mean(), d.mean() - half, d.mean() + half))
+    assert row.p == p[1][3]
+    # Wider than the pair's own 95 % interval.
+    (alone,) = compare(scores, "s1", ["s3"])
+    assert row.low < alone.low < alone.high < row.high
+
+
+def test_pairs_without_a_query_in_common_have_no_difference() -> None:
+    nan = float("nan")
+    scores = scored({"a": [0.1, nan], "b": [nan, 0.2], "c": [0.5, 0.7]})
+    rows = pair_intervals(scores, "M", ["a", "b", "c"], np.ones((3, 3)))
+    assert (rows[0].difference, rows[0].low, rows[0].n) == (None, None, 0)
+    assert (rows[1].difference, rows[1].n) == (pytest.approx(0.4), 1)
+
+
 def test_clusters_widen_the_interval() -> None:
     scores = leadline.evaluate(runs(10), QRELS, "RR")
     plain = compare(scores, "old")[0]
@@ -145,6 +191,12 @@ def test_designs_that_cannot_be_meant(switches: dict[str, object]) -> None:
 def test_rank_biased_overlap_by_hand() -> None:
     # p = .5, k = 2, lists ab and ac: X = 1, 1: (.5/.5)·(1·.5 + .5·.25) + .5·.25 = .625 + .125
     assert rank_biased_overlap(["a", "b"], ["a", "c"], 0.5) == pytest.approx(0.75)
+
+
+def test_rank_biased_overlap_of_the_case() -> None:
+    # Webber, Moffat & Zobel 2010, eq. 23, p = .9. X by depth: 0, 2, 3, 3, 4, 4, 4.
+    value = rank_biased_overlap(list("abcdefg"), list("bacfdhi"), 0.9)
+    assert value == pytest.approx(0.7069712142857143, abs=1e-9)
 
 
 def test_overlap_needs_no_judgments() -> None:

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The installed command alone, without extras: it must evaluate two small files and print the right mean.
+# The installed command alone, without extras: it must evaluate two small files and print the right mean, and put a
+# gate into an empty folder with the three commands of the docs.
 set -eu
 leadline=$(realpath "$1")
 folder=$(mktemp -d)
@@ -14,4 +15,10 @@ grep -q '0\.75' out.csv
 # The questions and the judgments came along.
 "$(dirname "$leadline")/python" -c 'from leadline.demo.files import questions; assert len(questions()) == 60'
 "$leadline" demo 2>&1 | grep -q 'pip install "leadline\[demo\]"'
+"$leadline" simulate --quiet --folder world --queries 60 --skill A=4.0 --skill B=4.0 > /dev/null
+"$leadline" init world/A.run world/B.run --qrels world/complete.qrels -m nDCG@10 --margin 0.2
+"$leadline" baseline world/A.run
+"$leadline" gate world/B.run --write gate.html --write gate.xml --write gate.md --write gate.json | grep '^pass: '
+grep -q 'id="queries"' gate.html
+grep -q 'tests="1" failures="0"' gate.xml
 echo "the wheel works alone"

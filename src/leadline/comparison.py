@@ -1,7 +1,7 @@
 """Scores of two systems on the same queries: differences, their intervals, and tests of them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -155,15 +155,60 @@ def all_pairs(scores: Scores, measure: str, design: Design | None = None) -> tup
     (systems, p): p of shape (systems, systems).
     """
     design = design or Design()
-    cells = [scores.cell(measure, name) for name in scores.systems]
-    table = np.array(
-        [
-            [dict(zip(c.query_ids, c.values.tolist(), strict=True)).get(q, np.nan) for c in cells]
-            for q in cells[0].query_ids
-        ]
-    )
-    table = table[~np.isnan(table).any(axis=1)]
+    table = _together(scores, measure, scores.systems)
     return scores.systems, tukey_hsd(table, np.random.default_rng(design.seed), design.draws)
+
+
+@dataclass(frozen=True)
+class PairInterval:
+    """The difference of two of several systems, second − first, with its interval among all pairs.
+
+    `level` is that of the single interval, so chosen (Bonferroni) that all pairs hold together at 1 − alpha; low and
+    high are None where there is no interval. p is the randomised Tukey HSD's. n counts the queries of both.
+    """
+
+    first: str
+    second: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    level: float
+    interval: str | None
+    p: float
+    n: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The pair as it stands in the JSON output."""
+        return asdict(self)
+
+
+def pair_intervals(
+    scores: Scores, measure: str, systems: Sequence[str], p: Floats, design: Design | None = None
+) -> list[PairInterval]:
+    """Every pair's difference and interval, in the order of the systems; `p` as `all_pairs` gives it.
+
+    With m pairs each interval is made at level 1 − alpha/m by the design's method, so that all of them hold
+    together at 1 − alpha, whatever the systems' correlations (Bonferroni).
+
+    >>> from leadline.evaluation import evaluate
+    >>> runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "x"]}, "c": {"q": ["z", "y"]}}
+    >>> scores = evaluate(runs, {"q": {"y": 1}}, "RR")
+    >>> [(one.first, one.second, one.difference) for one in pair_intervals(scores, "RR", *all_pairs(scores, "RR"))]
+    [('a', 'b', 0.5), ('a', 'c', 0.0), ('b', 'c', -0.5)]
+    """
+    design = design or Design()
+    cells = {name: scores.cell(measure, name) for name in systems}
+    places = [(i, j) for i in range(len(systems)) for j in range(i + 1, len(systems))]
+    level = 1 - design.alpha / max(1, len(places))
+    rows = []
+    for i, j in places:
+        pairs = Pairs.of(cells[systems[i]], cells[systems[j]])
+        found, d = _interval(pairs, design, level), pairs.differences
+        mean = found.estimate if found.estimate is not None or not pairs.query_ids else float(d.mean())
+        how = None if found.low is None else found.method
+        one = (systems[i], systems[j], mean, found.low, found.high, level, how, float(p[i][j]), len(d))
+        rows.append(PairInterval(*one))
+    return rows
 
 
 def _one(measure: str, baseline: str, candidate: str, pairs: Pairs, design: Design) -> Comparison:
@@ -286,11 +331,7 @@ def _corrected(
     if len(found) < 2 or design.correction == "none":
         return found
     if design.correction == "tukey":
-        cells = [scores.cell(measure, name) for name in systems]
-        values = [dict(zip(cell.query_ids, cell.values.tolist(), strict=True)) for cell in cells]
-        ids = [q for q in cells[0].query_ids if queries is None or q in queries]
-        table = np.array([[one.get(q, np.nan) for one in values] for q in ids])
-        table = table[~np.isnan(table).any(axis=1)]
+        table = _together(scores, measure, systems, queries)
         p_values: Any = tukey_hsd(table, np.random.default_rng(design.seed), design.draws)[0, 1:]
     else:
         given = [np.nan if row.p is None else row.p for row in found]
@@ -299,6 +340,18 @@ def _corrected(
         replace(row, p_corrected=None if p != p else float(p), correction=design.correction)
         for row, p in zip(found, np.asarray(p_values).tolist(), strict=True)
     ]
+
+
+def _together(
+    scores: Scores, measure: str, systems: Sequence[str], queries: set[str] | None = None
+) -> Floats:
+    """The values of the queries that all systems have one for, shape (queries, systems)."""
+    cells = [scores.cell(measure, name) for name in systems]
+    values = [dict(zip(cell.query_ids, cell.values.tolist(), strict=True)) for cell in cells]
+    ids = [q for q in cells[0].query_ids if queries is None or q in queries]
+    rows = [[one.get(q, np.nan) for one in values] for q in ids]
+    table: Floats = np.array(rows, np.float64).reshape(len(ids), len(systems))
+    return table[~np.isnan(table).any(axis=1)]
 
 
 def _with_bootstrap(

@@ -5,6 +5,7 @@ LeadlineError                     exit 1, never raised itself
 │   ├── UnknownNameError          exit 2, a name that is not known, with the nearest one
 │   └── MissingExtraError         exit 2, an optional part is not installed
 ├── InputError                    exit 2, a file or table cannot be read or is wrong
+│   ├── EmptyInputError           exit 2, there is nothing in it; to a gate it is not comparable
 │   └── RowsError                 exit 2, rows are wrong: all counted, the first ten shown
 ├── NotComparableError            exit 4, there is nothing that could be scored or compared
 └── TooManyErrorsError            exit 5, more failed rows than allowed
@@ -62,6 +63,10 @@ class InputError(LeadlineError):
     """A file or a table that cannot be read, or says something that cannot be meant."""
 
     exit_code = 2
+
+
+class EmptyInputError(InputError):
+    """A file or a table with nothing in it. A gate calls it not comparable: an index may have come up empty."""
 
 
 @dataclass(frozen=True)

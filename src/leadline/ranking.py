@@ -14,7 +14,7 @@ import numpy as np
 
 from leadline.blocks import buckets, in_parallel
 from leadline.conventions import Conventions
-from leadline.errors import SHOWN_ROWS, InputError, RowFault, RowsError, printable
+from leadline.errors import SHOWN_ROWS, EmptyInputError, RowFault, RowsError, printable
 from leadline.hits import Flags, Floats, Hits, Ints, Judged, pair_keys
 from leadline.ids import Ids, Keys, heads, of_texts, texts, to_series
 from leadline.tables import Rows, RunSource
@@ -43,7 +43,7 @@ def rank(run: RunSource, judged: Judged, conventions: Conventions, cutoffs: Sequ
         parts = [ranker.ranked(*rows) for rows in buckets(run)]
     whole = [part for part in parts if part is not None]
     if not any(part.counts["rows"] for part in whole) and not run.empty and not run.failed:
-        raise InputError(f"{printable(_named(run))}: the run has no rows")
+        raise EmptyInputError(f"{printable(_named(run))}: the run has no rows")
     duplicates = [pair for part in whole for pair in part.duplicates]
     if duplicates and conventions.duplicates == "error":
         raise _duplicates_error(run, duplicates)

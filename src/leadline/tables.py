@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args
 import numpy as np
 import numpy.typing as npt
 
-from leadline.errors import ROW, InputError, RowsError, UsageError, printable
+from leadline.errors import ROW, EmptyInputError, InputError, RowsError, UsageError, printable
 from leadline.ids import Ids, Ints, hashed, heads, of_series, to_series
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Run:
         Raises
         ------
         RowsError: a missing or unusable id, or a score that is no number.
-        InputError: no rows and no query answered with an empty list.
+        EmptyInputError: no rows and no query answered with an empty list.
         """
         from leadline.checks import with_ids, with_numbers
 
@@ -155,7 +155,7 @@ class Run:
         frame = with_ids(frame.select(columns), ("query_id", "doc_id"), where)
         frame = with_numbers(frame, "score", where)
         if frame.height == 0 and not empty and not failed:
-            raise InputError(f"{printable(where)}: the run has no rows")
+            raise EmptyInputError(f"{printable(where)}: the run has no rows")
         return cls(frame, name, tuple(empty), dict(failed or {}))
 
     def blocks(self) -> Iterator[Block]:
@@ -210,7 +210,7 @@ class Qrels:
         ------
         RowsError: a missing or unusable id, a grade that is no finite number, a probability outside (0, 1], or
             (with `conflicts="error"`) one pair with different grades.
-        InputError: no rows at all. UsageError: no such rule.
+        EmptyInputError: no rows at all. UsageError: no such rule.
         """
         if conflicts not in get_args(Conflicts):
             raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(get_args(Conflicts))}")
@@ -230,7 +230,7 @@ class Qrels:
         frame = with_numbers(frame, "grade", source, finite=True)
         frame = with_design(frame, source)
         if frame.height == 0:
-            raise InputError(f"{printable(source)}: no judgments in it")
+            raise EmptyInputError(f"{printable(source)}: no judgments in it")
         if grade_map:
             frame = frame.with_columns(
                 pl.col("grade").replace({float(a): float(b) for a, b in grade_map.items()})

@@ -1,6 +1,12 @@
 """The commands `compare` and `power`."""
 
+import contextlib
 import json
+import os
+import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,9 +99,27 @@ def test_three_systems_show_all_pairs(capsys: pytest.CaptureFixture[str], folder
     _, out, _ = leadline(capsys, *call)
     assert "all pairs on RR" in out
     assert "verdict on new against old: " in out
+    # The plot: three pairs on one scale with its 0, in 100 columns.
+    assert "each interval at 98.33 % (t), so that all 3 hold together at 95 %" in out.replace("\n", " ")
+    plot = [line for line in out.splitlines() if "●" in line and "difference," not in line]
+    assert [line.split()[:3] for line in plot] == [
+        ["new", "−", "old"],
+        ["third", "−", "old"],
+        ["third", "−", "new"],
+    ]
+    told = [re.search(r"([+-]\d\.\d{4}) (\[|no interval)", line)[1] for line in plot]
+    assert told == ["+0.2500", "+0.0000", "-0.2500"]
+    assert max(len(line) for line in out.splitlines() if "next:" not in line) <= 100
+    assert "\x1b" not in out
     _, out, _ = leadline(capsys, *call, "--format", "json")
     page = json.loads(out)
     assert page["pairs"]["systems"] == ["old", "new", "third"]
+    first = page["pairs"]["intervals"][0]
+    assert (first["first"], first["second"], first["difference"], first["n"]) == ("old", "new", 0.25, N)
+    assert first["p"] == page["pairs"]["p"][0][1]
+    _, out, _ = leadline(capsys, *call, "--format", "md")
+    assert "| new − old | +0.2500 | [" in out
+    assert "** (better) on new against old: " in out
     assert page["comparisons"][0]["correction"] == "holm"
 
 
@@ -198,6 +222,129 @@ def test_the_json_page_names_every_field(capsys: pytest.CaptureFixture[str], fol
     page = json.loads(compared(capsys, "-m", "RR", *table, "--format", "json")[1])
     for name in [*page, *page["comparisons"][0], *page["verdict"]]:
         assert f"`{name}`" in text, name
+
+
+@pytest.mark.parametrize("kind", ["auto", "t", "bootstrap", "bca", "studentised"])
+def test_every_interval_can_be_asked_for(capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    code, out, err = compared(capsys, "-m", "RR", "--interval", kind, "--format", "json")
+    assert code == 0, err
+    row = json.loads(out)["comparisons"][0]
+    # Half of the forty differences are .5: mean .25, standard error .25·√(40/39)/√40 = .040.
+    assert row["interval"] == {"auto": "t"}.get(kind, kind)
+    assert row["low"] == pytest.approx(0.25 - 2.02 * 0.04, abs=0.015)
+    assert row["high"] == pytest.approx(0.25 + 2.02 * 0.04, abs=0.015)
+
+
+@pytest.mark.parametrize("kind", ["tango", "bonett-price"])
+def test_yes_no_measures_have_intervals_of_their_own(capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    row = json.loads(compared(capsys, "-m", "P@1", "--interval", kind, "--format", "json")[1])["comparisons"][
+        0
+    ]
+    assert row["interval"] == kind
+    assert row["low"] < 0.5 < row["high"]
+    code, _, err = compared(capsys, "-m", "RR", "--interval", kind)
+    assert (code, f"{kind} is for yes/no measures" in err) == (2, True)
+
+
+@pytest.mark.parametrize("kind", ["holm", "bonferroni", "tukey", "none"])
+def test_every_correction_can_be_asked_for(
+    capsys: pytest.CaptureFixture[str], folder: Path, kind: str
+) -> None:
+    (folder / "third.run").write_text((folder / "old.run").read_text())
+    call = ("compare", "old.run", "new.run", "third.run", "--qrels", "qrels.txt", "-m", "RR")
+    rows = json.loads(leadline(capsys, *call, "--correction", kind, "--format", "json")[1])["comparisons"]
+    corrected = [row.get("p_corrected") for row in rows]
+    if kind == "none":
+        assert corrected == [None, None]
+        return
+    # Two candidates: the first p is multiplied by two, the one without any difference stays 1.
+    assert corrected[1] == 1.0
+    if kind != "tukey":
+        assert corrected[0] == pytest.approx(2 * rows[0]["p"])
+    assert corrected[0] < 0.001
+
+
+def test_what_was_asked_stands_in_the_commands(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """The command on the page and the next command repeat the options, so that they do the same again."""
+    lines = [f"q{i:02d} Q0 z{n} {n} {9 - n} x" for i in range(N) for n in range(1, 4)]
+    (folder / "new.run").write_text("\n".join(lines) + "\n")
+    asked = (
+        "-m",
+        "nDCG@3",
+        "--margin",
+        "0.1",
+        "--alpha",
+        "0.1",
+        "--interval",
+        "bootstrap",
+        "--no-ignore-self",
+    )
+    asked += ("--queries", "queries.jsonl", "--by", "type", "--max-grade", "1", "--undefined", "zero")
+    _, out, _ = compared(capsys, *asked, "--format", "json", "--write", "page.html", "--quiet")
+    first = json.loads(out)
+    (line,) = first["verdict"]["next"]
+    assert line == (
+        "leadline compare old.run new.run --qrels qrels.txt -m nDCG@3 --by type --queries queries.jsonl "
+        "--margin 0.1 --alpha 0.1 --interval bootstrap --undefined zero --no-ignore-self --max-grade 1 "
+        "--write to-judge.jsonl"
+    )
+    shown = re.search(r"leadline compare [^<]*--seed 0", (folder / "page.html").read_text())[0]
+    for command in (line, shown):
+        code, out, err = leadline(capsys, *shlex.split(command)[1:], "--format", "json")
+        assert code == 0, err
+        again = json.loads(out)
+        assert again["verdict"]["next"][0].startswith(line.removesuffix(" --write to-judge.jsonl"))
+        again["verdict"]["next"] = first["verdict"]["next"]
+        assert again == first
+
+
+def test_nothing_in_common_is_exit_4(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "new.run").write_text("zz Q0 a 1 1 x\n")
+    code, _, err = compared(capsys)
+    assert (code, "none of its 1 queries is judged" in err) == (4, True)
+
+
+@pytest.mark.parametrize("n", [1000, 7000])
+def test_the_same_bytes_on_one_or_two_threads(folder: Path, n: int) -> None:
+    """All of `compare --format json`: bootstrap, randomisation test, all pairs and judge-first, each time anew."""
+    import random
+
+    rng = random.Random(5)
+    with (folder / "many.txt").open("w") as qrels, contextlib.ExitStack() as stack:
+        runs = [stack.enter_context((folder / f"{name}.run").open("w")) for name in "abc"]
+        for i in range(n):
+            for j in range(6):
+                if rng.random() < 0.9:
+                    qrels.write(f"q{i} 0 d{j} {rng.choice((0, 0, 1, 2))}\n")
+            for run_file in runs:
+                for rank, j in enumerate(rng.sample(range(6), 4), 1):
+                    run_file.write(f"q{i} Q0 d{j} {rank} {9 - rank} x\n")
+    call = [
+        "compare",
+        "a.run",
+        "b.run",
+        "c.run",
+        "--qrels",
+        "many.txt",
+        "-m",
+        "nDCG@3,R@3,RR",
+        "--format",
+        "json",
+    ]
+    outs = []
+    for threads in ("1", "2"):
+        names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
+        done = subprocess.run(
+            [sys.executable, "-m", "leadline", *call],
+            cwd=folder,
+            env={**os.environ, **dict.fromkeys(names, threads)},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        outs.append(done.stdout)
+    assert len(outs[0]) > 1000
+    assert outs[0] == outs[1]
 
 
 def test_null_systems_must_be_beaten(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

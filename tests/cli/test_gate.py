@@ -185,8 +185,9 @@ def test_judge_first_and_its_list(capsys):
 
 def test_not_comparable(capsys):
     policy()
-    code, _, err = leadline(capsys, "gate", "old.run")
-    assert (code, err.split(":")[0]) == (4, "no baseline")
+    code, out, _ = leadline(capsys, "gate", "old.run")
+    said = "not comparable: no baseline: baseline.json is not there; `leadline baseline RUN` pins one"
+    assert (code, out.splitlines()[0]) == (4, said)
     pinned(capsys)
     # A grade that changed since.
     text = Path("qrels.txt").read_text()

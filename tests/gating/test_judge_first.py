@@ -47,17 +47,17 @@ def run_of(lists, name):
     return Run.checked(frame, name)
 
 
-def qrels_of(grades):
+def qrels_of(grades, top=3):
     rows = [(q, d, float(g)) for q, own in grades.items() for d, g in own.items()]
     return Qrels.checked(
-        pl.DataFrame(rows, schema=["query_id", "doc_id", "grade"], orient="row"), max_grade=3
+        pl.DataFrame(rows, schema=["query_id", "doc_id", "grade"], orient="row"), max_grade=top
     )
 
 
-def two(first, second, grades, measure, **switches):
+def two(first, second, grades, measure, top=3, **switches):
     rules = conventions(**switches)
     runs = [run_of(first, "A"), run_of(second, "B")]
-    return TwoRankings.of(*runs, Judged.of(qrels_of(grades)), parse(measure), rules)
+    return TwoRankings.of(*runs, Judged.of(qrels_of(grades, top)), parse(measure), rules)
 
 
 def world(seed, queries=30, judged=0.6, depth=8, pool=14):
@@ -171,6 +171,20 @@ def test_joint_bounds_know_that_a_shared_document_has_one_grade():
     # Both return x and y in the same order: whatever their grades, the difference is 0.
     pair = two({"q": ["x", "y"]}, {"q": ["x", "y"]}, {"q": {"z": 1}}, "nDCG@2")
     assert [one.tolist() for one in joint_bounds(pair, np.array([0]))] == [[0.0], [0.0]]
+
+
+@pytest.mark.parametrize(
+    ("gain", "low", "high"), [("linear", -0.47060948, 0.11731968), ("exp2", -0.4426, 0.1564)]
+)
+def test_joint_bounds_of_a_shared_unjudged_document(gain, low, high):
+    # u and v are unjudged, u of both: 3² assignments of grades 0 to 2. The case has nDCG(A) − nDCG(B).
+    lists = {"q": ["u", "a", "v"]}, {"q": ["a", "u", "b"]}
+    pair = two(*lists, {"q": {"a": 2, "b": 1, "z": 0}}, f"nDCG(gain={gain})@3", top=2)
+    least, most = (one.item() for one in joint_bounds(pair, np.array([0])))
+    assert (-most, -least) == pytest.approx((low, high), abs=1e-8 if gain == "linear" else 5e-5)
+    # The bounds of each alone, low − high and high − low, would be wider: −.5204 and .3354 with the linear gain.
+    assert most < 0.5203
+    assert least > -0.3354
 
 
 def test_segments():

@@ -15,10 +15,10 @@ import polars as pl
 import pytest
 from page_reader import read
 
-from leadline.comparison import Design, compare
+from leadline.comparison import Design, PairInterval, compare
 from leadline.evaluation import evaluate
 from leadline.movement import Document, Moved
-from leadline.report.comparing import ComparisonReport
+from leadline.report.comparing import ComparisonReport, Step
 from leadline.report.comparison_by_k import judged_lines, recall_lines
 from leadline.report.comparison_page import comparison_page
 from leadline.report.comparison_payload import LISTED, SIDE, Payload
@@ -488,7 +488,34 @@ def test_several_candidates_have_tables_pairs_and_a_choice():
     ):
         assert text in told
     assert page.count('class="choose-pair"') == 2
+    rows = [
+        PairInterval("before", "third", 0.01, -0.02, 0.04, 0.975, "t", 0.4, 3),
+        PairInterval("after", "third", 0.2, 0.1, 0.3, 0.975, "t", 0.01, 3),
+    ]
+    told = words(comparison_page(replace(report, pair_intervals=rows)))
+    assert f"All pairs on {report.scores.headings[report.scores.measures[0]]}" in told
+    assert "each interval at 97.5 % (t), so that all 2 hold together at 95 %" in told
+    assert "third − before" in told and "+0.0100 [-0.0200, +0.0400]" in told
     assert data_of(page)["pairs"] == [[1, 0], [2, 0]]
+
+
+def test_the_story_tells_each_step_and_links_its_page(small):
+    assert "How it came to this verdict" not in comparison_page(small)
+    first = Verdict("judge-first", "unclear", "undecided: <i>judge</i> 2 pairs", ("why then",))
+    steps = [Step("Without some <b>", first, 'a"b.html'), Step("With all", small.verdict)]
+    page = comparison_page(replace(small, story=steps))
+    told = words(page)
+    for text in (
+        "How it came to this verdict",
+        "Without some <b>",
+        "undecided: <i>judge</i> 2 pairs",
+        "why then",
+        "With all",
+    ):
+        assert text in told
+    assert told.index("why then") < told.index("With all")
+    assert '<a href="a&quot;b.html">' in page
+    assert "<i>judge" not in page
 
 
 def test_the_same_report_gives_the_same_bytes(small):

@@ -35,3 +35,18 @@ def test_with_scores_it_is_the_comparison() -> None:
     assert "fail: worse by more than .05" in page
     # Fifteen of thirty fall from 1 to 1/2.
     assert "-0.2500" in page
+
+
+def test_the_command_that_was_given_stands_on_the_page() -> None:
+    verdict = Verdict(
+        "not-comparable", "unclear", "not comparable: no baseline", ("no baseline",), ("do this",)
+    )
+    page = gate_page(
+        GateReport(verdict, POLICY, "", "new", command="leadline gate a/new.run --config ci/x.toml")
+    )
+    assert "new against no baseline" in page
+    assert "leadline gate a/new.run --config ci/x.toml" in page
+    assert "do this" in page
+    # Nothing runs on it and nothing is loaded.
+    assert "script-src 'none'" in page
+    assert "<script" not in page

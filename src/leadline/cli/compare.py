@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "md")
 OWN = ("cluster", "weight", "margin", "alpha", "correction", "interval_of", "nulls")
 """The options of `compare` that are no settings."""
+COLUMNS = ("by", "cluster", "weight", "profile")
+ELSEWHERE = ("runs", "qrels", "measures", "queries", "format", "write", "quiet")
+"""Parameters that stand elsewhere in the command that does it again, or change nothing of what comes out."""
 
 
 def compare(
+    context: typer.Context,
     runs: options.Compared,
     qrels: options.Qrels = None,
     measures: options.Measures = None,
@@ -34,8 +38,8 @@ def compare(
     correction: options.Correction = "holm",
     nulls: options.Nulls = False,
     profile: options.Profile = None,
-    format: options.Format = None,
-    write: options.Write = None,
+    format: options.ComparedFormat = None,
+    write: options.ComparedWrite = None,
     ties: options.Ties = None,
     order: options.Order = None,
     undefined: options.Undefined = None,
@@ -59,6 +63,7 @@ def compare(
     """
     given = dict(locals())
     chosen = settled(given) | {name: given[name] for name in OWN}
+    chosen["options"] = _options(context, chosen)
     form = chosen["format"] or "table"
     _refuse(runs, chosen, form, write or [])
     if chosen["qrels"] is None:
@@ -96,17 +101,36 @@ def _report(
 
 
 def _line(runs: Sequence[str], chosen: Mapping[str, Any]) -> str:
-    """The command that does this again."""
+    """The command that does this again, with every setting that it was made by."""
     words = ["leadline", "compare", *runs, "--qrels", str(chosen["qrels"])]
     if chosen["measures"]:
         asked = chosen["measures"]
         words += ["-m", asked if isinstance(asked, str) else ",".join(asked)]
-    for name in ("by", "cluster", "weight", "profile"):
-        if chosen[name]:
-            words += [f"--{name}", str(chosen[name])]
-    _, file = which_queries(chosen["queries"])
-    words += ["--queries", file] if file else []
-    return shlex.join([*words, "--margin", f"{chosen['margin']:g}", "--seed", str(chosen["seed"] or 0)])
+    words += chosen["options"]
+    for name, value in (("--margin", f"{chosen['margin']:g}"), ("--seed", str(chosen["seed"] or 0))):
+        words += [] if name in chosen["options"] else [name, value]
+    return shlex.join(words)
+
+
+def _options(context: typer.Context, chosen: Mapping[str, Any]) -> list[str]:
+    """The options that decide what comes out, as words of a command: those typed, and columns and files that are set."""
+    words: list[str] = []
+    for name in COLUMNS:
+        words += [f"--{name}", str(chosen[name])] if chosen[name] else []
+    for word in which_queries(chosen["queries"]):
+        words += ["--queries", word] if word else []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name in (*COLUMNS, *ELSEWHERE) or source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(one, bool):
+                words.append((parameter.opts if one else parameter.secondary_opts)[0])
+            else:
+                words += [parameter.opts[0], f"{one:g}" if isinstance(one, float) else str(one)]
+    return words
 
 
 def _show(report: "ComparisonReport", form: str, write: Sequence[str]) -> None:

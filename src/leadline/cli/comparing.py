@@ -1,6 +1,7 @@
 """The work behind `compare` and `power`: scores, comparisons, verdict, what moved, and the files written."""
 
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leadline.comparison import Design, Pairs, all_pairs, compare
+from leadline.comparison import Design, Pairs, all_pairs, compare, pair_intervals
 from leadline.conventions import Conventions
 from leadline.errors import InputError, UsageError, amount, printable
 from leadline.evaluation import score
@@ -56,6 +57,7 @@ def built(
     heads = heads_of(given.runs[:2], judged, rules, max(depth, SHOWN_DEPTH))
     at_depth = {name: frame.filter(frame["rank"] <= depth) for name, frame in heads.items()}
     found, doubts, remarks = _verdict(given, judged, rules, rows[0], first, chosen)
+    pairs = all_pairs(scores, str(first), design) if len(names) > 2 else None
     shares = score(
         given, parse_all([f"Judged@{k}" for k in DEPTHS] + [f"R@{k}" for k in DEPTHS], rules), rules
     )
@@ -65,7 +67,8 @@ def built(
         found,
         chosen["margin"],
         moved=moved_most(scores, str(first), names[0], names[1], at_depth, judged),
-        pairs=all_pairs(scores, str(first), design) if len(names) > 2 else None,
+        pairs=pairs,
+        pair_intervals=pair_intervals(scores, str(first), *pairs, design) if pairs else (),
         judged=_shares(shares, "Judged", depth),
         depth=depth,
         rankings=heads,
@@ -163,6 +166,7 @@ def _verdict(
 ) -> tuple[Any, dict[str, Any] | None, tuple[str, ...]]:
     """The verdict on the first measure of the first candidate, what judge-first found, and remarks."""
     files = {"baseline": _path(given, 0), "candidate": _path(given, 1), "qrels": str(chosen["qrels"])}
+    files["options"] = shlex.join(chosen.get("options", ()))
     assert measure.definition is not None
     if (
         measure.definition.better != "higher"

@@ -19,7 +19,8 @@ def demo(
 ) -> None:
     """Search the docstrings of this Python's standard library with three retrievers, and measure them.
 
-    Writes a folder with the collection, the queries, the judgments, the runs and an HTML report.
+    Writes a folder with the collection, the queries, the judgments, the runs and HTML pages: of the measures, and of
+    the comparison of two of the retrievers, with and without the judgments that one of them brought.
 
     Example: leadline demo
     """
@@ -58,7 +59,8 @@ def demo(
     for line in story(folder):
         typer.echo(line)
     typer.echo(
-        f"\nIn {printable(str(folder))}: the collection, the runs, report.html to open in a browser, and README.md."
+        f"\nIn {printable(str(folder))}: the collection, the runs, README.md;\n"
+        "and to open in a browser: report.html, comparison.html."
     )
     typer.echo("Next, where does each kind of question fail?")
     typer.echo(f"  cd {printable(str(folder))}")

@@ -1,7 +1,7 @@
 """`leadline init`, `baseline` and `gate`: put a gate into a repository, pin a release, and hold candidates to it."""
 
-import json
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
@@ -14,16 +14,14 @@ import typer
 from leadline.cli import options
 from leadline.cli.chosen import listed, prepared
 from leadline.cli.evaluate import progress
+from leadline.cli.policy_file import BASELINE, policy_text, what_can_be_decided
 from leadline.config import FILE, KINDS, Settings
-from leadline.errors import UsageError, amount, printable
+from leadline.errors import EmptyInputError, NotComparableError, UsageError, amount, printable
 
 if TYPE_CHECKING:
     from leadline.gating.gate import GateReport
     from leadline.gating.policy import Policy
 
-BASELINE = "baseline.json"
-ASSUMED_SPREAD = 0.2
-"""The spread of differences that is assumed where no two runs show it."""
 FORMATS = ("table", "json", "md")
 
 Config = Annotated[
@@ -68,9 +66,9 @@ def init(
     asked = list(parse_all(listed(measures) or ["nDCG@10"], rules))
     for one in asked:
         rule_on(one, rules, margin=margin)
-    said = _what_can_be_decided(runs or [], qrels, asked, profile, margin)
+    said = what_can_be_decided(runs or [], qrels, asked, profile, margin)
     with atomic_write(place) as temporary:
-        temporary.write_text(_toml(qrels, queries, asked, margin, profile), encoding="utf-8")
+        temporary.write_text(policy_text(qrels, queries, asked, margin, profile), encoding="utf-8")
     typer.echo(f"wrote {FILE}")
     for line in said:
         typer.echo(line)
@@ -180,34 +178,74 @@ def gated(
 
     Raises
     ------
-    LeadlineError: as the command ends with exit 2 or 4.
+    LeadlineError: wrong use or input, with which the command ends with exit 2.
     """
-    from leadline.gating.baseline import count_gate, read_baseline
-    from leadline.gating.gate import gate as gate_tables
+    from leadline.gating.next_steps import gate_again
 
     policy, chosen, settings = _read(config, qrels)
     path = baseline_file or _baseline_path(policy, settings)
-    pinned = read_baseline(path)
+    flags = ["--accept-changed-judgments"] if accept else []
+    files = {
+        "candidate": candidate,
+        "config": os.path.relpath(settings.path or FILE),
+        "qrels": str(chosen["qrels"]),
+        "options": _typed({"--baseline": baseline_file, "--qrels": qrels}, *flags),
+        "pin_options": _typed({"--out": baseline_file, "--qrels": qrels}),
+    }
     with progress(quiet) as watch:
+        found = _found(candidate, path, policy, chosen, settings, files, accept, watch)
+    return replace(found, command=gate_again(files)[0])
+
+
+def _found(
+    candidate: str,
+    path: str,
+    policy: "Policy",
+    chosen: Mapping[str, Any],
+    settings: Settings,
+    files: dict[str, str],
+    accept: bool,
+    watch: Any,
+) -> "GateReport":
+    """The report on a candidate against the baseline in the file at `path`; whatever it comes to is an outcome."""
+    from leadline.formats.trec import name_of
+    from leadline.gating.baseline import count_gate, read_baseline
+    from leadline.gating.gate import gate as gate_tables
+    from leadline.gating.gate import unscored
+    from leadline.inputs import name_and_path
+
+    named, place = name_and_path(None, candidate)
+    name = named or name_of(place)
+    try:
+        pinned = read_baseline(path)
+    except NotComparableError as error:
+        return unscored(policy, name, str(error), files)
+    # The baseline of `power` and `compare` is a run; a pinned file is none.
+    files["baseline"] = "BASELINE.run"
+    if pinned.run_path is not None:
+        files["baseline"] = run = _from_here(pinned.run_path, path)
+        files |= {"baseline_run": run} if Path(run).is_file() else {}
+    try:
         given, _, rules = prepared([candidate], chosen, watch)
-        files = {
-            "candidate": candidate,
-            "config": os.path.relpath(settings.path or FILE),
-            "qrels": str(chosen["qrels"]),
-        }
-        # The baseline of `power` and `compare` is a run; a pinned file is none.
-        files["baseline"] = pinned.run_path or "BASELINE.run"
+    except EmptyInputError as error:
         gated = _counted(path, count_gate, pinned.gated)
-        return gate_tables(
-            given,
-            pinned,
-            policy,
-            rules,
-            accept_changed_judgments=accept,
-            gated=gated,
-            corpus=_corpus_note(policy, settings, pinned.corpus_sha256),
-            files=files,
-        )
+        return unscored(policy, name, str(error), files, baseline=pinned.system, gated=gated)
+    gated = _counted(path, count_gate, pinned.gated)
+    return gate_tables(
+        given,
+        pinned,
+        policy,
+        rules,
+        accept_changed_judgments=accept,
+        gated=gated,
+        corpus=_corpus_note(policy, settings, pinned.corpus_sha256),
+        files=files,
+    )
+
+
+def _typed(options: Mapping[str, str | None], *flags: str) -> str:
+    """The options that were given, as they stand in a command."""
+    return shlex.join([w for name, value in options.items() if value for w in (name, value)] + [*flags])
 
 
 def _counted(path: str, count: Callable[[str], int], before: int) -> int:
@@ -225,7 +263,8 @@ def _read(config: str | None, qrels: str | None) -> "tuple[Policy, dict[str, Any
 
     settings = Settings.of(Path(config)) if config is not None else Settings.nearest()
     policy = policy_of(settings)
-    chosen = {name: settings.value(name) for name in KINDS}
+    # Paths as they are found from here: those of the machine are nobody else's business.
+    chosen = {name: _from_folder(settings.value(name)) for name in KINDS}
     if qrels is not None:
         chosen["qrels"] = qrels
     if chosen["qrels"] is None:
@@ -240,6 +279,18 @@ def _read(config: str | None, qrels: str | None) -> "tuple[Policy, dict[str, Any
 def _baseline_path(policy: "Policy", settings: Settings) -> str:
     """The baseline named in the file, beside that file."""
     return _beside(policy.baseline or BASELINE, settings)
+
+
+def _from_here(run: str, baseline: str) -> str:
+    """The baseline's run, which is named from the baseline's folder, as it is found from here."""
+    return run if Path(run).is_absolute() else os.path.relpath(Path(baseline).parent / run)
+
+
+def _from_folder(value: Any) -> Any:
+    """An absolute path, such as settings hold, as it is found from here; anything else as it is."""
+    if isinstance(value, list):
+        return [_from_folder(one) for one in value]
+    return os.path.relpath(value) if isinstance(value, str) and Path(value).is_absolute() else value
 
 
 def _beside(name: str, settings: Settings) -> str:
@@ -274,64 +325,6 @@ def _commit() -> str | None:
         return None
     done = subprocess.run([program, "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     return done.stdout.strip() or None if done.returncode == 0 else None
-
-
-def _what_can_be_decided(
-    runs: list[str], qrels: str, asked: list[str], profile: str | None, margin: float
-) -> list[str]:
-    """The smallest margin that the judged queries decide with power .8: at the spread of two runs, or an assumed one."""
-    from leadline.comparison import compare
-    from leadline.evaluation import evaluate
-    from leadline.formats.read import read_qrels
-    from leadline.stats.power import smallest_margin
-
-    if not runs:
-        if not Path(qrels).exists():
-            return [
-                f"{printable(qrels)} is not there yet: what can be decided depends on how many queries it has"
-            ]
-        n = read_qrels(qrels).frame["query_id"].n_unique()
-        least = smallest_margin(n, ASSUMED_SPREAD)
-        return [
-            f"{amount(n, 'query', 'queries')} decide a margin of {least:.3f} with power .8, if differences "
-            f"spread by {ASSUMED_SPREAD:g}; two runs show how they do: leadline init OLD.run NEW.run --force"
-        ]
-    scores = evaluate(runs, qrels, asked, profile=profile or "leadline-1")
-    said = []
-    for row in compare(scores, scores.systems[0]):
-        if not row.sd:
-            said.append(f"{row.measure}: the two runs do not differ; nothing to plan from")
-            continue
-        least = smallest_margin(row.n, row.sd)
-        enough = "" if least <= margin else f": more than the rule's {margin:g}, so expect undecided"
-        said.append(f"{row.measure}: {row.n} queries decide a margin of {least:.3f} with power .8{enough}")
-    return said
-
-
-def _toml(qrels: str, queries: str | None, asked: list[str], margin: float, profile: str | None) -> str:
-    """The file, each setting with what it means."""
-    text = json.dumps
-    rules = "\n".join(
-        f"[[gate.rule]]\nmeasure = {text(one)}\nmargin = {margin:g}\n"
-        '# must = "improve"          # instead of a margin: it has to get better, by more than gain = 0\n'
-        '# slice = "long"            # only the queries with this value of the column `by`\n'
-        "# alpha = 0.05              # one-sided\n"
-        for one in asked
-    )
-    questions = f"queries = {text(queries)}" if queries else '# queries = "queries.jsonl"  # with their texts'
-    return (
-        "# What a candidate must do before it may ship. `leadline gate CANDIDATE.run` reads this file.\n\n"
-        f"qrels = {text(qrels)}\n{questions}\n"
-        f"profile = {text(profile or 'leadline-1')}\n\n"
-        f"[gate]\nbaseline = {text(BASELINE)}   # written by `leadline baseline RUN`; commit it\n"
-        '# corpus = "corpus.jsonl"    # the documents: a change since the baseline is reported\n'
-        'on_undecided = "warn"        # or "fail": exit 3 where the numbers do not decide\n'
-        "error_share = 0.0            # the share of failed rows that is allowed\n"
-        "must_pass = []               # query ids that may not get worse\n"
-        '# judgments = "complete"     # everything unlisted is not relevant; switches judge-first off\n'
-        '# by = "type"                # the column of the queries that slices name\n'
-        "alpha = 0.05\nseed = 0\n\n" + rules
-    )
 
 
 def _kind(path: str) -> str:

@@ -118,4 +118,12 @@ IntervalOf = Annotated[
     str,
     typer.Option("--interval", help="auto, t, bootstrap, bca, studentised, tango or bonett-price."),
 ]
+ComparedFormat = Annotated[str | None, typer.Option(help="table, json or md.")]
+ComparedWrite = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Also write a file; its ending says the kind: .json .md .html .txt, or .jsonl: what to judge.",
+    ),
+]
 Difference = Annotated[float, typer.Option(help="The difference worth having, in the measure's own units.")]

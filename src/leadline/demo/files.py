@@ -209,6 +209,10 @@ this folder are made by `{COMMAND}`; run it again to replace them.
 | `bm25.run` | Top {DEPTH} of BM25 (library bm25s), TREC form: query id, Q0, document id, rank, score, tag |
 | `dense.run` | Top {DEPTH} of static dense embeddings (library wordllama), by cosine; same form |
 | `fusion.run` | Reciprocal rank fusion of the two (k = {RRF_K}); same form |
+| `report.html` | The measures of all three, to open in a browser |
+| `comparison.html` | May dense replace bm25? The verdict, and how it came about |
+| `comparison-withheld.html` | The same question without the judgments that only dense brought |
+| `qrels-withheld.txt` | The judgments that are left then |
 
 ## Try
 

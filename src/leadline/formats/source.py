@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from leadline.errors import InputError, printable
+from leadline.errors import EmptyInputError, InputError, printable
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 BOM = b"\xef\xbb\xbf"
@@ -40,7 +40,7 @@ class Source:
 
         Raises
         ------
-        InputError: no such file, a directory, no permission, or an empty file.
+        InputError: no such file, a directory, or no permission. EmptyInputError: an empty file.
         """
         text, spool = str(path), None
         if text == "-":
@@ -57,7 +57,7 @@ class Source:
         except OSError as error:
             raise _cannot_read(text, error) from None
         if not magic:
-            raise InputError(
+            raise EmptyInputError(
                 f"{printable(text) if spool is None else 'standard input'}: empty, nothing to read"
             )
         packed = "gzip" if magic.startswith(GZIP) else "zstd" if magic == ZSTD else ""
@@ -102,7 +102,7 @@ class Source:
         except OSError as error:
             raise _cannot_read(self.name, error) from None
         if first:
-            raise InputError(f"{printable(self.name)}: empty, nothing to read")
+            raise EmptyInputError(f"{printable(self.name)}: empty, nothing to read")
 
     def _unpacked(self, size: int) -> Iterator[bytes]:
         if self.packed == "zstd":

@@ -9,7 +9,7 @@ import polars as pl
 
 from leadline.comparison import Design, compare
 from leadline.conventions import Conventions
-from leadline.errors import NotComparableError, UsageError, printable
+from leadline.errors import EmptyInputError, NotComparableError, UsageError, amount, printable
 from leadline.evaluation import score
 from leadline.gating.baseline import Baseline, JudgmentChange, compare_judgments, grades_of
 from leadline.gating.comparable import why_not_comparable
@@ -25,6 +25,7 @@ from leadline.gating.finding import (
 )
 from leadline.gating.judge_first import doubt
 from leadline.gating.must_pass import MustPass, must_pass
+from leadline.gating.next_steps import gate_again, pin_again
 from leadline.gating.policy import Policy, Rule
 from leadline.gating.rules import decide, exit_code, findings
 from leadline.hits import Judged
@@ -38,13 +39,16 @@ SHOWN_DEPTH = 20
 """How deep the rankings are that a page shows side by side."""
 WORST = 5
 """How many of the worst queries a report names."""
+MESSAGES, FAILED = 3, 5
+"""How many messages of failed rows a report names, and how many of the queries that each stopped."""
 
 
 @dataclass(frozen=True)
 class WorstQuery:
-    """A query that lost: its values in both systems, and the documents that left its top k.
+    """A query that lost: its values in both systems, and the documents that left and entered its top k.
 
-    `lost` has (document id, its rank in the baseline, its grade or None where unjudged), relevant ones first.
+    `lost` has (document id, its rank in the baseline, its grade or None where unjudged), relevant ones first;
+    `gained` the same of the candidate.
     """
 
     query_id: str
@@ -52,6 +56,7 @@ class WorstQuery:
     baseline: float
     candidate: float
     lost: tuple[tuple[str, int, float | None], ...]
+    gained: tuple[tuple[str, int, float | None], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,12 +65,13 @@ class GateReport:
 
     Attributes
     ----------
-    verdict, policy: as they say. findings: one a rule; empty where it never came to the rules. comparisons: those
-    the rules were read off. doubts: of each rule. scores: of both systems, None where nothing could be scored.
+    verdict, policy: as they say. baseline: its name, "" where there is none. findings: one a rule; empty where it
+    never came to the rules. comparisons: those the rules were read off. doubts: of each rule. scores: of both
+    systems, None where nothing could be scored.
     must_pass: what became of the queries that must pass.
     change: what became of the judgments. gated: how often the baseline was gated against, this time included.
     worst: the worst queries of the measure the verdict rests on. rankings: the first documents of both systems, to
-    depth 20, as `ranking.head` gives them; query_ids and texts go with them.
+    depth 20, as `ranking.head` gives them; query_ids and texts go with them. command: how to do it again.
     """
 
     verdict: Verdict
@@ -83,6 +89,7 @@ class GateReport:
     rankings: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     query_ids: Sequence[str] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    command: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -143,18 +150,49 @@ def gate(
     name = baseline.system if baseline.system != candidate.name else f"{baseline.system}-baseline"
     empty = GateReport(Verdict("", "", ""), policy, name, candidate.name, change=change, gated=gated)
     try:
-        if reasons:
-            raise NotComparableError("")
-        both = replace(given, runs=(_named(baseline.run(), name), candidate))
-        scores = score(both, policy.parsed, rules, seed=policy.seed)
+        both = replace(given, runs=(_named(baseline.run(), name), candidate)) if not reasons else given
+    except (NotComparableError, EmptyInputError) as error:
+        reasons = (str(error),)
+    if reasons:
+        closed = decide([], policy, not_comparable=reasons, notes=notes, files=files)
+        if reasons == change.reasons():
+            accepted = gate_again(files or {}, "--accept-changed-judgments")
+            closed = replace(closed, next=(*closed.next, *accepted))
+        return replace(empty, verdict=closed)
+    try:
+        scores = score(both, policy.parsed, rules, seed=policy.seed, hash_inputs=True)
         for run in both.runs:
             # An index without documents answers every query with nothing: that is no result.
             if not scores.account["systems"][run.name]["rows"] and not run.failed:
                 raise NotComparableError(f"{printable(run.name)} returned no document for any query")
-    except NotComparableError as error:
-        closed = decide([], policy, not_comparable=reasons or (str(error),), notes=notes, files=files)
-        return replace(empty, verdict=closed)
+    except (NotComparableError, EmptyInputError) as error:
+        return replace(empty, verdict=_closed(policy, str(error), notes, files))
     return _judged(empty, both, scores, rules, notes, files)
+
+
+def unscored(
+    policy: Policy,
+    candidate: str,
+    reason: str,
+    files: Mapping[str, str] | None = None,
+    *,
+    baseline: str = "",
+    gated: int = 0,
+) -> GateReport:
+    """The report of a gate that had nothing to score: no baseline (""), or one and an empty file.
+
+    It is an outcome, not-comparable, like any other, so that every format can say it.
+    """
+    verdict = _closed(policy, reason, (), files)
+    if not baseline:
+        verdict = replace(verdict, next=pin_again(files or {}))
+    return GateReport(verdict, policy, baseline, candidate, gated=gated)
+
+
+def _closed(policy: Policy, reason: str, notes: Sequence[str], files: Mapping[str, str] | None) -> Verdict:
+    """Not comparable for what the candidate or a file lacks: that is to be put right, and the gate run again."""
+    closed = decide([], policy, not_comparable=[reason], notes=notes, files=files)
+    return replace(closed, next=gate_again(files or {}))
 
 
 def _judged(
@@ -195,10 +233,14 @@ def _judged(
         query_ids=judged.query_ids,
         texts=_texts(both.queries),
     )
-    if verdict.outcome in (NOT_COMPARABLE, TOO_MANY_ERRORS):
+    if verdict.outcome == TOO_MANY_ERRORS:
+        told = [line for run in both.runs for line in _said_of_failed(run)]
+        first, *others = verdict.reasons
+        return replace(report, verdict=replace(verdict, reasons=(first, *told, *others)))
+    if verdict.outcome == NOT_COMPARABLE:
         return report
     found = findings(rows, policy, judge_first=doubts)
-    measure = _rests_on(found).rule.measure
+    measure = rests_on(found).rule.measure
     return replace(
         report,
         findings=found,
@@ -206,6 +248,19 @@ def _judged(
         must_pass=fell,
         worst=_worst(both, scores, measure, rules, report.texts),
     )
+
+
+def _said_of_failed(run: RunSource) -> list[str]:
+    """The queries whose row is an error, by their messages."""
+    by_message: dict[str, list[str]] = {}
+    for query_id, message in run.failed.items():
+        by_message.setdefault(message, []).append(query_id)
+    said = []
+    for message, ids in sorted(by_message.items(), key=lambda item: -len(item[1]))[:MESSAGES]:
+        more = f" and {len(ids) - FAILED} more" if len(ids) > FAILED else ""
+        said.append(f"{run.name}: {message}: {', '.join(ids[:FAILED])}{more}")
+    rest = len(by_message) - MESSAGES
+    return said + ([f"{run.name}: and {amount(rest, 'other message')}"] if rest > 0 else [])
 
 
 def _named(run: RunSource, name: str) -> RunSource:
@@ -279,7 +334,8 @@ def _doubts(
     return out
 
 
-def _rests_on(found: Sequence[Finding]) -> Finding:
+def rests_on(found: Sequence[Finding]) -> Finding:
+    """The finding that a verdict rests on: the first that failed, else the first undecided, else the first."""
     for outcome in (FAIL, JUDGE_FIRST, TOO_FEW):
         for one in found:
             if one.outcome == outcome:
@@ -310,7 +366,13 @@ def _worst(
     out = []
     for _, query, old, new in fell:
         first, second = (heads[name].filter(pl.col("query") == place[query]) for name in names)
-        gone = first.join(second, on="doc_id", how="anti").select("doc_id", "rank", "grade")
-        lost = sorted(gone.iter_rows(), key=lambda row: (-(-1.0 if row[2] is None else row[2]), row[1]))
-        out.append(WorstQuery(query, texts.get(query), old, new, tuple(lost)))
+        lost, gained = _only(first, second), _only(second, first)
+        out.append(WorstQuery(query, texts.get(query), old, new, lost, gained))
     return tuple(out)
+
+
+def _only(first: pl.DataFrame, second: pl.DataFrame) -> tuple[tuple[str, int, float | None], ...]:
+    """The documents of the first that the second has not: id, rank, grade; the most relevant ones first."""
+    rows = first.join(second, on="doc_id", how="anti").select("doc_id", "rank", "grade").iter_rows()
+    known = [(doc, rank, None if grade is None or grade < 0 else grade) for doc, rank, grade in rows]
+    return tuple(sorted(known, key=lambda row: (-(-1.0 if row[2] is None else row[2]), row[1])))

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping
 
+from leadline.config import FILE
 from leadline.gating.finding import FAIL, JUDGE_FIRST, NOT_COMPARABLE, PASS, TOO_FEW
 from leadline.gating.policy import Policy, Rule
 
@@ -10,8 +11,9 @@ from leadline.gating.policy import Policy, Rule
 def next_commands(outcome: str, policy: Policy, rule: Rule, files: Mapping[str, str]) -> tuple[str, ...]:
     """The commands to run next, ready to paste, for the rule that the verdict rests on.
 
-    `files` has the paths baseline, candidate, qrels and config where they are known. With a config the verdict
-    came from `gate`, else from `compare`.
+    `files` has the paths baseline, candidate, qrels and config where they are known, the run that was pinned
+    (baseline_run), and further options as typed: of the command (options), and to pin again (pin_options). With a
+    config the verdict came from `gate`, else from `compare`.
 
     >>> policy = Policy((Rule("nDCG@10"),))
     >>> files = {"candidate": "b.run", "config": "leadline.toml"}
@@ -21,30 +23,53 @@ def next_commands(outcome: str, policy: Policy, rule: Rule, files: Mapping[str, 
     gated = "config" in files
     candidate = files.get("candidate", "CANDIDATE")
     both = [files.get("baseline", "BASELINE"), candidate, "--qrels", files.get("qrels", "QRELS")]
-    again = ["leadline", "gate", candidate, "--config", files.get("config", "leadline.toml")]
     compare = ["leadline", "compare", *both, "-m", rule.measure]
-    line = again if gated else compare
     if outcome == JUDGE_FIRST:
-        return _lines([*line, "--write", "to-judge.jsonl"])
+        return _again(files, compare, "--write", "to-judge.jsonl")
     if outcome == TOO_FEW:
         apart = rule.margin if rule.must == "no-worse" else rule.gain
         worth = f"{apart:g}" if apart else "DIFFERENCE"
         return _lines(["leadline", "power", *both, "-m", rule.measure, "--difference", worth])
-    if outcome == FAIL:
-        return _lines([*line, "--write", "report.html"])
-    if outcome == PASS:
-        return (
-            _lines(["leadline", "baseline", candidate])
-            if gated
-            else _lines([*line, "--write", "report.html"])
-        )
+    if outcome == PASS and gated:
+        return pin_again({**files, "baseline_run": candidate})
+    if outcome in (PASS, FAIL):
+        return _again(files, compare, "--write", "report.html")
     if outcome == NOT_COMPARABLE:
-        return _lines(
-            ["leadline", "baseline", files.get("baseline_run", "RUN")]
-            if gated
-            else ["leadline", "check", *both]
-        )
-    return _lines(["leadline", "check", candidate])
+        return pin_again(files) if gated else _lines(["leadline", "evaluate", *both])
+    # Too many errors: what failed, and how much it could matter.
+    return _lines(
+        ["leadline", "evaluate", candidate, "--qrels", files.get("qrels", "QRELS"), "-m", rule.measure]
+    )
+
+
+def pin_again(files: Mapping[str, str]) -> tuple[str, ...]:
+    """The command that pins the baseline, from its run where that is known.
+
+    >>> pin_again({})
+    ('leadline baseline RUN',)
+    """
+    config = files.get("config", FILE)
+    named = [] if config == FILE else ["--config", config]
+    typed = shlex.split(files.get("pin_options", ""))
+    return _lines(["leadline", "baseline", files.get("baseline_run", "RUN"), *named, *typed])
+
+
+def gate_again(files: Mapping[str, str], *options: str) -> tuple[str, ...]:
+    """The same gate again, for what is to be put right in its inputs or accepted.
+
+    >>> gate_again({"candidate": "b.run", "config": "leadline.toml"}, "--accept-changed-judgments")
+    ('leadline gate b.run --config leadline.toml --accept-changed-judgments',)
+    """
+    return _again({"config": FILE, **files}, [], *options)
+
+
+def _again(files: Mapping[str, str], compare: list[str], *more: str) -> tuple[str, ...]:
+    """The command that came to the verdict, with more options: a gate with a config, else the comparison."""
+    options = shlex.split(files.get("options", ""))
+    if "config" not in files:
+        return _lines([*compare, *options, *more])
+    gate = ["leadline", "gate", files.get("candidate", "CANDIDATE"), "--config", files["config"]]
+    return _lines([*gate, *options, *more])
 
 
 def _lines(*commands: list[str]) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from leadline.gating.sentences import (
     said_of_needed,
     said_of_remarks,
     said_of_smallest_margin,
+    shorter,
     thousandths,
 )
 from leadline.scores import Comparison, Verdict
@@ -309,4 +310,5 @@ def _closed(
     said = {NOT_COMPARABLE: "not comparable", TOO_MANY_ERRORS: "too many errors"}[outcome]
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
     commands = next_commands(outcome, policy, policy.rules[0], files)
-    return Verdict(outcome, "unclear", f"{said}: {reasons[0]}{more}", (*reasons, *notes), commands)
+    sentence = f"{said}: {shorter(reasons[0])}{more}"
+    return Verdict(outcome, "unclear", sentence, (*reasons, *notes), commands)

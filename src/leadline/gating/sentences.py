@@ -12,6 +12,9 @@ from leadline.gating.finding import (
     Finding,
 )
 
+LONGEST = 120
+"""How many characters of a reason a headline holds."""
+
 
 def points(value: float, sign: bool = False) -> str:
     """A number as a sentence says it: up to three decimals, without the zero before the point.
@@ -126,6 +129,15 @@ def said_of_remarks(finding: Finding) -> list[str]:
     few = ("an estimate, no verdict", "sign-flip test can reach")
     remarks = [one for one in finding.comparison.remarks if not any(part in one for part in few)]
     return [f"{finding.rule.name}: {one}" for one in remarks]
+
+
+def shorter(reason: str) -> str:
+    """A reason that fits a headline; where it is cut, all of it stands among the reasons.
+
+    >>> shorter("judgments removed: " + "q1 d1 0, " * 20)[-8:]
+    'q1 d1 0…'
+    """
+    return reason if len(reason) <= LONGEST else reason[: LONGEST - 1].rpartition(" ")[0].rstrip(",") + "…"
 
 
 def _passed(finding: Finding) -> str:

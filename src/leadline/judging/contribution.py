@@ -199,7 +199,9 @@ class _Rows:
         query, grade = np.empty(len(pairs.row), np.int64), np.empty(len(pairs.row))
         query[pairs.row], grade[pairs.row] = pairs.query, pairs.grade
         names = pl.Series("query_id", [judged.query_ids[code] for code in query.tolist()], dtype=pl.String)
-        frame = pl.DataFrame({"query_id": names, "doc_id": to_series(pairs.documents), "row": np.arange(len(query))})
+        frame = pl.DataFrame(
+            {"query_id": names, "doc_id": to_series(pairs.documents), "row": np.arange(len(query))}
+        )
         return cls(frame, query, grade)
 
     def only_of(self, pool: Pool, systems: Sequence[int]) -> Ints:

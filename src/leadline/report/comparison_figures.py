@@ -6,6 +6,7 @@ from leadline.errors import printable
 from leadline.report import wording
 from leadline.report.comparing import ComparisonReport
 from leadline.report.comparison_by_k import judged_lines, recall_lines
+from leadline.report.comparison_pairs import drawn_pairs, said_of_pairs, said_of_the_others
 from leadline.report.comparison_parts import escaped, folded, interval, signed, table
 from leadline.report.comparison_payload import DEPTH, Payload, Spread
 from leadline.report.comparison_plots import Lane, bars, columns, curves, lanes, stage, ticks
@@ -45,6 +46,13 @@ def differences(report: ComparisonReport, payload: Payload) -> Iterator[str]:
                 more = MARGIN_NOTE if any(lane.margin is not None for lane in drawn) else ""
                 yield f"<figure><figcaption>{escaped(caption)}</figcaption>{lanes(drawn, note + more)}</figure>"
                 note = ""
+    if report.pair_intervals:
+        rows_drawn = drawn_pairs(report.pair_intervals)
+        caption = f"All pairs on {wording.heading(report.scores, report.scores.measures[0])}"
+        left = said_of_the_others(report.pair_intervals)
+        told = f"A dot is the mean difference, the line its interval: {said_of_pairs(report)}."
+        told += f" Not drawn: {left.removeprefix('and ')}." if left else ""
+        yield f"<figure><figcaption>{escaped(caption)}</figcaption>{lanes(rows_drawn, told)}</figure>"
 
 
 def _lane(report: ComparisonReport, row: Comparison, label: str, decides: bool) -> Lane | None:

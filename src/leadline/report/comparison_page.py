@@ -11,9 +11,10 @@ from leadline.report import comparison_figures as figures
 from leadline.report import comparison_sections as sections
 from leadline.report import wording
 from leadline.report.comparing import ComparisonReport
-from leadline.report.comparison_parts import data_text, escaped
+from leadline.report.comparison_parts import command, data_text, escaped
 from leadline.report.comparison_payload import Payload
 from leadline.report.html_page import STYLE
+from leadline.scores import Verdict
 
 CONTENTS = "<!-- contents -->"
 """Where the links to the sections will stand."""
@@ -28,22 +29,35 @@ def comparison_page(report: ComparisonReport) -> str:
     of them as blocks and as a distribution, which the page says.
     Source of the policy: Content Security Policy Level 3 (W3C), hashes of inline elements.
     """
-    style = STYLE + _resource("comparison.css")
-    script = _resource("comparison.js")
     payload = Payload(report)
     title = _title(payload)
-    body = _with_contents("\n".join(_body(report, payload, title)))
+    script = _resource("comparison.js")
+    data = f'<script type="application/json" id="data">{data_text(payload.to_dict())}</script>\n'
+    return _framed(title, _with_contents("\n".join(_body(report, payload, title))), script, data)
+
+
+def verdict_page(found: Verdict, title: str, line: str = "") -> str:
+    """The page of a verdict that came before anything was scored; `line` is the command that does it again."""
+    body = [f"<h1>{escaped(title)}</h1>", sections.bare_verdict(found)]
+    body += [f"<h2>How to reproduce</h2>{command(line)}"] if line else []
+    return _framed(title, "\n".join(body))
+
+
+def _framed(title: str, body: str, script: str = "", data: str = "") -> str:
+    """A whole page around its body; a browser may use its style and its script alone, by their hashes."""
+    style = STYLE + _resource("comparison.css")
+    scripts = f"'{_digest(script)}'" if script else "'none'"
     policy = (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src {scripts}; "
         "base-uri 'none'; form-action 'none'"
     )
+    end = f"{data}<script>{script}</script>\n" if script else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n"
-        f'<script type="application/json" id="data">{data_text(payload.to_dict())}</script>\n'
-        f"<script>{script}</script>\n</body>\n</html>\n"
+        f"{end}</body>\n</html>\n"
     )
 
 
@@ -82,6 +96,7 @@ def _body(report: ComparisonReport, payload: Payload, title: str) -> Iterator[st
     yield f'<p class="soft">Retrieval compared query by query. leadline {escaped(wording.tool_version())}</p>'
     yield from sections.verdict(report)
     yield CONTENTS
+    yield from sections.story(report)
     if report.comparisons:
         yield from sections.numbers(report)
         yield from figures.differences(report, payload)

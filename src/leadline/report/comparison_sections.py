@@ -19,7 +19,7 @@ from leadline.report.comparison_parts import (
     signed,
     table,
 )
-from leadline.scores import Comparison
+from leadline.scores import Comparison, Verdict
 
 SIGNS = {
     "pass": "✓",
@@ -54,6 +54,17 @@ def verdict(report: ComparisonReport) -> Iterator[str]:
         yield '<section class="verdict none" aria-label="Verdict"><p>No rule was applied, so there is no verdict; '
         yield "the numbers stand below.</p></section>"
         return
+    yield from _box(found, _in_numbers(report))
+    yield from _doubt(report)
+    yield "</section>"
+
+
+def bare_verdict(found: Verdict) -> str:
+    """The verdict where nothing was scored: outcome, the sentence, why, and what to run next."""
+    return "".join([*_box(found, ""), "</section>"])
+
+
+def _box(found: Verdict, numbers: str) -> Iterator[str]:
     sign = SIGNS.get(found.outcome, "")
     yield f'<section class="verdict {escaped(found.outcome)}" aria-labelledby="verdict">'
     yield (
@@ -61,22 +72,26 @@ def verdict(report: ComparisonReport) -> Iterator[str]:
         f'<span class="effect">effect: {escaped(found.effect)}</span></h2>'
     )
     yield f'<p class="sentence">{escaped(found.sentence)}</p>'
-    row = next(iter(report.comparisons), None)
-    if row is not None:
-        ends = f"{interval(row.low, row.high)} ({row.level:.0%}, {interval_name(row.interval)})"
-        yield (
-            f"<p><strong>{escaped(wording.heading(report.scores, row.measure))}</strong>: "
-            f"{escaped(row.baseline)} {wording.number(row.mean_baseline, row.measure)} → "
-            f"{escaped(row.candidate)} {wording.number(row.mean_candidate, row.measure)}, "
-            f"difference <strong>{signed(row.difference)}</strong> {escaped(ends)} "
-            f"over {amount(row.n, 'query', 'queries')}; margin {report.margin:g}</p>"
-        )
+    yield numbers
     if found.reasons:
         yield f"<h3>Why</h3>{bullets(found.reasons)}"
     if found.next:
         yield "<h3>What to run next</h3>" + "".join(command(line) for line in found.next)
-    yield from _doubt(report)
-    yield "</section>"
+
+
+def _in_numbers(report: ComparisonReport) -> str:
+    """The first measure's numbers in one paragraph; empty where there are none."""
+    row = next(iter(report.comparisons), None)
+    if row is None:
+        return ""
+    ends = f"{interval(row.low, row.high)} ({row.level:.0%}, {interval_name(row.interval)})"
+    return (
+        f"<p><strong>{escaped(wording.heading(report.scores, row.measure))}</strong>: "
+        f"{escaped(row.baseline)} {wording.number(row.mean_baseline, row.measure)} → "
+        f"{escaped(row.candidate)} {wording.number(row.mean_candidate, row.measure)}, "
+        f"difference <strong>{signed(row.difference)}</strong> {escaped(ends)} "
+        f"over {amount(row.n, 'query', 'queries')}; margin {report.margin:g}</p>"
+    )
 
 
 def interval_name(method: str | None) -> str:
@@ -120,6 +135,25 @@ def _doubt(report: ComparisonReport) -> Iterator[str]:
         if len(some) > SHOWN_PAIRS:
             content += f'<p class="soft">and {len(some) - SHOWN_PAIRS} more</p>'
     yield folded("What judging more could change", content)
+
+
+def story(report: ComparisonReport) -> Iterator[str]:
+    """How the verdict came about, step by step; nothing where there was but one."""
+    if not report.story:
+        return
+    yield '<h2>How it came to this verdict</h2>\n<ol class="story">'
+    for step in report.story:
+        found = step.verdict
+        sign = SIGNS.get(found.outcome, "")
+        title = escaped(step.title)
+        if step.page:
+            title = f'<a href="{escaped(step.page)}">{title}</a>'
+        why = f'<p class="soft">{escaped(found.reasons[0])}</p>' if found.reasons else ""
+        yield (
+            f'<li><p>{title}</p><p><span aria-hidden="true">{sign} </span><strong>{escaped(found.outcome)}</strong> '
+            f"(effect: {escaped(found.effect)}): {escaped(found.sentence)}</p>{why}</li>"
+        )
+    yield "</ol>"
 
 
 def numbers(report: ComparisonReport) -> Iterator[str]:

@@ -1,10 +1,13 @@
 """A comparison as plain text for a terminal: the table, the verdict, and what moved."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from leadline.errors import amount, printable
 from leadline.report import wording
 from leadline.report.comparing import ComparisonReport
+from leadline.report.comparison_pairs import drawn_pairs, said_of_pairs, said_of_the_others
+from leadline.report.text_plot import text_plot
 from leadline.scores import Comparison
 
 WIDTH = 100
@@ -83,6 +86,13 @@ def _pairs(report: ComparisonReport) -> Iterator[str]:
     for row, name in enumerate(shown):
         cells = ["–" if row == column else f"{p[row][column]:.4f}" for column in range(len(names))]
         yield name.ljust(width) + "".join(f"  {cell:>{width}}" for cell in cells)
+    if report.pair_intervals:
+        yield ""
+        yield from textwrap.wrap(f"● difference, ├─┤ interval, │ 0; {said_of_pairs(report)}", WIDTH)
+        yield from text_plot(drawn_pairs(report.pair_intervals))
+        left = said_of_the_others(report.pair_intervals)
+        if left:
+            yield left
     yield ""
 
 
@@ -128,8 +138,6 @@ def _grade(grade: float | None) -> str:
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    import textwrap
-
     yield from textwrap.wrap(text, WIDTH - 12, initial_indent=" " * 11, subsequent_indent=" " * 13)
 
 

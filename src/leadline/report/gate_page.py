@@ -2,30 +2,31 @@
 
 from dataclasses import asdict
 
-from leadline.gating.gate import GateReport
+from leadline.errors import printable
+from leadline.gating.gate import GateReport, rests_on
 from leadline.movement import Document, Moved
 from leadline.report.comparing import ComparisonReport
-from leadline.report.comparison_page import comparison_page
-from leadline.report.gate_text import gate_text
-from leadline.report.html_page import escaped
+from leadline.report.comparison_page import comparison_page, verdict_page
 
 
 def gate_page(report: GateReport) -> str:
     """The gate's page; one HTML file that stands alone."""
     if report.scores is None:
-        return (
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            f"<title>{escaped(report.verdict.sentence)}</title></head>\n"
-            f"<body><main><h1>{escaped(report.verdict.outcome)}</h1><pre>{escaped(gate_text(report))}</pre></main></body></html>\n"
-        )
-    rule = report.policy.rules[0]
+        title = f"{printable(report.candidate)} against {printable(report.baseline or 'no baseline')}"
+        return verdict_page(report.verdict, title, report.command)
+    # The page begins with the rule that the verdict rests on; the other rules stand among the reasons and below it.
+    resting = rests_on(report.findings) if report.findings else None
+    rule = resting.rule if resting else report.policy.rules[0]
+    rows = list(report.comparisons)
+    if resting:
+        rows = [resting.comparison, *(row for row in rows if row != resting.comparison)]
     cutoff = report.policy.parsed[rule.measure].cutoff
-    doubts = list((report.doubts or {}).values())
+    doubt = (report.doubts or {}).get(rule)
     systems = report.scores.account.get("systems", {})
     return comparison_page(
         ComparisonReport(
             report.scores,
-            report.comparisons,
+            rows,
             report.verdict,
             rule.margin,
             moved=[
@@ -34,7 +35,7 @@ def gate_page(report: GateReport) -> str:
                     w.candidate - w.baseline,
                     w.baseline,
                     w.candidate,
-                    (),
+                    tuple(Document(*d) for d in w.gained),
                     tuple(Document(*d) for d in w.lost),
                 )
                 for w in report.worst
@@ -44,7 +45,7 @@ def gate_page(report: GateReport) -> str:
             rankings=report.rankings,
             query_ids=report.query_ids,
             texts=dict(report.texts),
-            command=f"leadline gate {report.candidate}.run",
-            doubt=asdict(doubts[0]) if doubts else None,
+            command=report.command,
+            doubt=None if doubt is None else asdict(doubt),
         )
     )

@@ -1,5 +1,6 @@
 """A gate's report for the terminal, a pull request, JSON and JUnit: the same verdict, rules and worst queries."""
 
+import textwrap
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
@@ -12,6 +13,8 @@ from leadline.report.wording import tool_version
 
 MARKER = "<!-- leadline-gate -->"
 """The first line of the Markdown, by which a comment on a pull request is found and updated in place."""
+WIDTH = 100
+"""Columns of the text for a terminal; a command is never broken."""
 SHOWN_TEXT = 80
 SHOWN_LOST = 3
 
@@ -20,12 +23,26 @@ def gate_text(report: GateReport) -> str:
     """The report for a terminal: the sentence, the rules, why, the worst queries, and the next command."""
     verdict = report.verdict
     lines = [verdict.sentence, f"  {verdict.outcome} · {verdict.effect} · {_against(report)}", ""]
-    lines += [f"  {reason}" for reason in verdict.reasons]
+    for reason in verdict.reasons:
+        lines += _wrapped(reason, 2)
     if report.worst:
         lines += ["", "  worst queries"]
-        lines += [f"    {_query(one)}  {_values(one)}; lost {_lost(one)}" for one in report.worst]
+        for one in report.worst:
+            lines += _wrapped(f"{_query(one)}  {_values(one)}; lost {_lost(one)}", 4)
     lines += ["", *(f"next: {command}" for command in verdict.next)]
     return "\n".join(printable(line) for line in lines) + "\n"
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    """A text in lines of at most `WIDTH` columns, but for words that are longer; its own spaces are kept."""
+    return textwrap.wrap(
+        printable(text),
+        WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def gate_markdown(report: GateReport, page: str | None = None) -> str:
@@ -62,7 +79,7 @@ def gate_json(report: GateReport) -> str:
             "leadline": tool_version(),
             "command": "gate",
             "exit_code": report.exit_code,
-            "baseline": report.baseline,
+            "baseline": report.baseline or None,
             "candidate": report.candidate,
             "profile": report.policy.profile,
             "seed": report.policy.seed,
@@ -85,12 +102,17 @@ def gate_json(report: GateReport) -> str:
                     "text": one.text,
                     "baseline": one.baseline,
                     "candidate": one.candidate,
-                    "lost": [{"doc_id": doc, "rank": rank, "grade": grade} for doc, rank, grade in one.lost],
+                    "lost": _documents(one.lost),
+                    "gained": _documents(one.gained),
                 }
                 for one in report.worst
             ],
         }
     )
+
+
+def _documents(rows: Sequence[tuple[str, int, float | None]]) -> list[dict[str, object]]:
+    return [{"doc_id": doc, "rank": rank, "grade": grade} for doc, rank, grade in rows]
 
 
 def gate_junit(report: GateReport) -> str:
@@ -113,9 +135,11 @@ def gate_junit(report: GateReport) -> str:
         cases.append(_case("must-pass", _element("failure", FAIL, reason)))
     if not report.findings:
         errors = 1
-        cases.append(_case("gate", _element("error", verdict.outcome, "\n".join(verdict.reasons))))
+        told = [*verdict.reasons, *(f"next: {command}" for command in verdict.next)]
+        cases.append(_case("gate", _element("error", verdict.outcome, "\n".join(told))))
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
-    said = escape(_clean(verdict.sentence))
+    lines = [verdict.sentence, *verdict.reasons, *(f"next: {command}" for command in verdict.next)]
+    said = escape("\n".join(printable(line) for line in lines))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuites {counts}>\n<testsuite name="leadline gate" {counts}>\n'
@@ -130,7 +154,7 @@ def to_judge_text(report: GateReport) -> str:
 
 
 def _against(report: GateReport) -> str:
-    return f"{report.candidate} against {report.baseline}"
+    return f"{report.candidate} against {report.baseline or 'no baseline'}"
 
 
 def _query(one: WorstQuery) -> str:
@@ -147,7 +171,7 @@ def _lost(one: WorstQuery) -> str:
     if not one.lost:
         return "none (they moved down)"
     named = [
-        f"{doc} (was {rank}, {'unjudged' if grade is None or grade < 0 else f'grade {grade:g}'})"
+        f"{doc} (was {rank}, {'unjudged' if grade is None else f'grade {grade:g}'})"
         for doc, rank, grade in one.lost[:SHOWN_LOST]
     ]
     more = f" and {len(one.lost) - SHOWN_LOST} more" if len(one.lost) > SHOWN_LOST else ""
