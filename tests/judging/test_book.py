@@ -324,3 +324,8 @@ def test_writers_at_once_lose_nothing(target: str) -> None:
         assert not failures
         # Each of 8 gave 20 and took 4 back.
         assert len(book.rows()) == 8 * 24 and len(book.standing()) == 8 * 16
+
+
+def test_no_two_rows_made_here_have_one_time() -> None:
+    times = [Judgment("q", "d", 1).when for _ in range(2000)]
+    assert times == sorted(set(times))
