@@ -14,6 +14,9 @@ from leadline.report.wording import ABSENT
 SHOWN = 10
 """How many queries, pairs and changed labels a table shows; the JSON has all."""
 
+FEW_QUERIES = 20
+"""Below so many queries a bootstrap over them covers too little."""
+
 Table = tuple[str, Sequence[str], list[list[str]], int]
 """Its heading (empty: none), the names of its columns, its rows, and how many of the columns are text."""
 
@@ -133,6 +136,8 @@ def _agreement_lines(report: Mapping[str, Any]) -> list[str]:
     ]
     if alpha["reason"]:
         lines.append(f"! alpha has no interval: {alpha['reason']}")
+    elif alpha["queries"] < FEW_QUERIES:
+        lines.append(f"! only {alpha['queries']} queries: the intervals are rough")
     left = report["left_out"]
     if left["models"]:
         lines.append(f"left out: {amount(left['models'], 'judgment')} of models")
