@@ -106,11 +106,16 @@ def _status_tables(status: Mapping[str, Any]) -> list[Table]:
     ]
     if rows:
         tables.append(("", ["who", "kind", *names, "last"], rows, 2))
+    queries = status["by_query"][:SHOWN]
+    if queries:
+        counts = ("pairs", "graded", "marked", "persons", "two_or_more")
+        rows = [[row["query_id"], *(str(row[name]) for name in counts)] for row in queries]
+        title = _of("queries", len(queries), len(status["by_query"]))
+        tables.append((title, ["query", *counts[:-1], "by two or more"], rows, 1))
     if status.get("changed"):
         shown = status["changed"][:SHOWN]
         rows = [[r["query_id"], r["doc_id"], r["who"], "changed" if r["now"] else "gone"] for r in shown]
-        more = len(status["changed"]) - len(shown)
-        title = "to look at again" + (f" (the first {SHOWN}; {more} more)" if more else "")
+        title = _of("to look at again", len(shown), len(status["changed"]))
         tables.append((title, ["query", "document", "who", "its text"], rows, 3))
     return tables
 
@@ -188,9 +193,14 @@ def _agreement_tables(report: Mapping[str, Any]) -> list[Table]:
         for r in shown[:SHOWN]
     ]
     if rows:
-        title = "queries with least agreement" + (f" ({SHOWN} of {len(shown)})" if len(shown) > SHOWN else "")
+        title = _of("queries with least agreement", len(rows), len(shown))
         tables.append((title, ["query", "pairs", "equal", "mean distance"], rows, 1))
     return tables
+
+
+def _of(title: str, shown: int, every: int) -> str:
+    """A heading that says where a table shows only the first rows."""
+    return title if shown == every else f"{title} (the first {shown} of {every})"
 
 
 def _words(weights: str) -> str:
