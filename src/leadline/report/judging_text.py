@@ -14,6 +14,12 @@ from leadline.report.wording import ABSENT
 SHOWN = 10
 """How many queries, pairs and changed labels a table shows; the JSON has all."""
 
+MOST_GRADES = 10
+"""How many grades a confusion table of 100 columns has room for."""
+
+MOST_PAIRS = 30
+"""How many pairs of persons a table shows, those with most pairs first."""
+
 FEW_QUERIES = 20
 """Below so many queries a bootstrap over them covers too little."""
 
@@ -84,6 +90,11 @@ def _status_lines(status: Mapping[str, Any]) -> list[str]:
         lines.append(f"marks: {', '.join(marks)}")
     if status["decisions"]:
         lines.append(f"decided by a lead: {amount(status['decisions'], 'pair')}")
+    if status["unordered"]:
+        lines.append(
+            f"! {amount(status['unordered'], 'vote')} chosen by the rows' ids: the same judge's other grade has the same time, "
+            "or neither has one"
+        )
     versions = [version for version in status["guidelines"] if version]
     if versions:
         lines.append(f"guideline versions: {', '.join(versions)}")
@@ -139,6 +150,8 @@ def _agreement_lines(report: Mapping[str, Any]) -> list[str]:
         f"kappa: {_words(report['weights'])}; intervals: {report['level']:.0%}, bootstrap over queries, "
         f"{report['resamples']} resamples, seed {report['seed']}",
     ]
+    if len(report["scale"]) > MOST_GRADES:
+        lines.append(f"the confusion of {len(report['scale'])} grades is in the JSON")
     if alpha["reason"]:
         lines.append(f"! alpha has no interval: {alpha['reason']}")
     elif alpha["queries"] < FEW_QUERIES:
@@ -162,12 +175,13 @@ def _agreement_tables(report: Mapping[str, Any]) -> list[Table]:
             _number(r["ac2"]),
             _signed(r["mean_difference"]),
         ]
-        for r in report["pairs_of_persons"]
+        for r in sorted(report["pairs_of_persons"], key=lambda r: -r["n"])[:MOST_PAIRS]
     ]
     if rows:
         head = ["a", "b", "pairs", "equal", "kappa", f"{report['level']:.0%} interval", "AC2", "b − a"]
-        tables.append(("two persons", head, rows, 2))
-    if report["confusion"]:
+        title = _of("two persons", len(rows), len(report["pairs_of_persons"]))
+        tables.append((title, head, rows, 2))
+    if report["confusion"] and len(report["scale"]) <= MOST_GRADES:
         names = [f"{grade:g}" for grade in report["scale"]]
         rows = [[name, *map(str, row)] for name, row in zip(names, report["confusion"], strict=True)]
         tables.append(("one said (row), the other said (column)", ["", *names], rows, 1))
