@@ -185,7 +185,8 @@ class Qrels:
     `subtopic` is the second column of TREC qrels where it was kept. `merged` counts rows that repeated a pair
     with the same grade; `resolved` those settled by a named rule. `max_grade` is the declared top of the scale,
     or None for the largest grade of the file. Judgments of a sampled pool carry the columns `stratum` (text) and
-    `probability` (that the pair is drawn), null where they are not known.
+    `probability` (that the pair is drawn), null where they are not known. Of labels made from a book of judgments,
+    `rule` names how, and `models` counts those that are a model's.
     """
 
     table: "pl.DataFrame | Rows"
@@ -193,6 +194,8 @@ class Qrels:
     resolved: int = 0
     max_grade: float | None = None
     source: str = "qrels"
+    rule: str | None = None
+    models: int = 0
 
     @classmethod
     def checked(

@@ -227,6 +227,11 @@ def _found(
         files |= {"baseline_run": run} if Path(run).is_file() else {}
     try:
         given, _, rules = prepared([candidate], chosen, watch)
+        if given.qrels.models:
+            raise UsageError(
+                f"{printable(given.qrels.source)}: {amount(given.qrels.models, 'label')} of a model without a "
+                "certificate, which cannot gate; persons' alone: leadline book export BOOK qrels.txt --kind person"
+            )
     except EmptyInputError as error:
         gated = _counted(path, count_gate, pinned.gated)
         return unscored(policy, name, str(error), files, baseline=pinned.system, gated=gated)

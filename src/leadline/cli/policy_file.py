@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from leadline.cli.chosen import labels_of_book
 from leadline.errors import amount, printable
 
 BASELINE = "baseline.json"
@@ -19,18 +20,19 @@ def what_can_be_decided(
     from leadline.formats.read import read_qrels
     from leadline.stats.power import smallest_margin
 
+    book = labels_of_book(qrels)
     if not runs:
-        if not Path(qrels).exists():
+        if book is None and not Path(qrels).exists():
             return [
                 f"{printable(qrels)} is not there yet: what can be decided depends on how many queries it has"
             ]
-        n = read_qrels(qrels).frame["query_id"].n_unique()
+        n = (book or read_qrels(qrels)).frame["query_id"].n_unique()
         least = smallest_margin(n, ASSUMED_SPREAD)
         return [
             f"{amount(n, 'query', 'queries')} decide a margin of {least:.3f} with power .8, if differences "
             f"spread by {ASSUMED_SPREAD:g}; two runs show how they do: leadline init OLD.run NEW.run --force"
         ]
-    scores = evaluate(runs, qrels, asked, profile=profile or "leadline-1")
+    scores = evaluate(runs, book or qrels, asked, profile=profile or "leadline-1")
     said = []
     for row in compare(scores, scores.systems[0]):
         if not row.sd:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from leadline.conventions import Conventions
 from leadline.errors import ROW, InputError, UsageError, printable
+from leadline.formats.bookfile import is_book, is_rows, shown_name
 from leadline.formats.sniff import checked_format, recognise
 from leadline.formats.source import Source
 from leadline.formats.trec import TrecRun, name_of, read_trec_qrels
@@ -76,6 +77,8 @@ def read_qrels(
     InputError, RowsError: the file cannot be read or is wrong. UnknownNameError: no such format.
     """
     form = _named(path, input_format)
+    if is_book(path):
+        raise _is_a_book(str(path))
     if form == "beir":
         from leadline.formats.beir import read_beir_qrels
 
@@ -90,6 +93,8 @@ def read_qrels(
         )
     from leadline.formats.rows import read_rows_qrels
 
+    if form == "jsonl" and is_rows(source):
+        raise _is_a_book(source.name)
     qrels = read_rows_qrels(
         source,
         form,
@@ -163,6 +168,13 @@ def _refuse_sampled(path: str | Path, form: str | None) -> None:
     """Refuse the five columns of sampled judgments for what is none."""
     if form == "trec-sampled":
         raise UsageError(f"{printable(str(path))}: trec-sampled is a format of judgments: --qrels-format")
+
+
+def _is_a_book(name: str) -> InputError:
+    return InputError(
+        f"{printable(shown_name(name))}: a book of judgments; make its labels first: leadline book export BOOK "
+        "qrels.txt (in Python: leadline.judging.labels, make_labels(rows_of(BOOK)).qrels())"
+    )
 
 
 def _named(path: str | Path, input_format: str | None) -> str | None:
