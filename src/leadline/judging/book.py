@@ -1,23 +1,38 @@
 """The book of judgments: append-only, in an SQLite file or a PostgreSQL database, behind one small interface."""
 
 import json
+import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, Engine, RowMapping, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, RowMapping, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from leadline.errors import InputError, printable
-from leadline.judging.judgment import Judgment, Span, standing
-from leadline.judging.migrations import migrate
+from leadline.errors import InputError, MissingExtraError, printable
+from leadline.judging.judgment import FLAGS, Judgment, Span, by_time, standing
+from leadline.judging.migrations import STEPS, migrate, version_of
 
 COLUMNS = (
     "id", "query_id", "doc_id", "grade", "who", "kind", "mark", "model", "evidence", "text_hash", "guideline",
-    "seconds", "note", "when", "repeat", "probability", "stratum", "undoes",
+    "seconds", "note", "when", "repeat", "probability", "stratum", "undoes", "adjudicates",
 )  # fmt: skip
+
+AT_ONCE = 1000
+"""Rows given to the database in one call."""
+
+WAIT = 30.0
+"""Seconds that a writer waits for another."""
+
+WRITERS = 7101
+"""The number of the lock that writers of a PostgreSQL book take; any that no other program of the database uses."""
+
+LAST_STANDING = """WHERE who = :who AND undoes IS NULL
+    AND NOT EXISTS (SELECT 1 FROM judgments AS back WHERE back.undoes = judgments.id)
+    ORDER BY seq DESC LIMIT 1"""
 
 
 class Book:
@@ -43,17 +58,21 @@ class Book:
         InputError: no such book (with `create=False`), no book, a later version's, or no connection.
         """
         place = str(target)
-        server = place.startswith(("postgresql://", "postgres://"))
-        # A password in a URL must not reach messages.
-        name = place.rpartition("@")[2] if server else place
+        server = is_server(place)
+        name = _without_password(place) if server else place
         if not server and not create and not Path(place).exists():
             raise InputError(f"{printable(name)}: no such book of judgments")
-        book = cls(_server(place) if server else _file(place), name)
         try:
-            with book.writing() as connection:
-                migrate(connection)
+            book = cls(_server(place) if server else _file(place), name)
+            with book.engine.connect() as connection:
+                current = version_of(connection)
+            if current is None and not create:
+                raise ValueError("there is no book of judgments in it")
+            if current != len(STEPS):
+                with book.writing() as connection:
+                    migrate(connection)
         except ValueError as error:
-            raise InputError(f"{printable(name)}: cannot open the book: {error}") from None
+            raise InputError(f"{printable(name)}: cannot open the book: {printable(str(error))}") from None
         except SQLAlchemyError as error:
             reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
             raise InputError(f"{printable(name)}: cannot open the book: {printable(reason)}") from None
@@ -61,11 +80,11 @@ class Book:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction: on disk when the block ends well, without a trace when not."""
+        """One transaction: on disk when the block ends well, without a trace when not. One writer at a time."""
         with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
             if connection.dialect.name == "postgresql":
-                # Migrations of two processes that start together wait for each other.
-                connection.execute(text("SELECT pg_advisory_xact_lock(7101)"))
+                # As in a file: two that migrate, undo or look for a free place wait for each other.
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({WRITERS})"))
             yield connection
 
     def add(self, judgments: Iterable[Judgment]) -> int:
@@ -78,6 +97,30 @@ class Book:
         with self.writing() as connection:
             return insert(connection, judgments)
 
+    def merge(self, judgments: Iterable[Judgment]) -> int:
+        """As `add`, for rows of another book or file: in the order of their times, and none that differs from its own.
+
+        Raises
+        ------
+        InputError: a row has the id of another one that says something else; then nothing is added.
+
+        >>> with Book.open(":memory:") as book:
+        ...     row = Judgment("q", "d", 2, who="ana")
+        ...     book.merge([row]), book.merge([row])
+        (1, 0)
+        """
+        rows = by_time(judgments)
+        with self.writing() as connection:
+            known = {row.id: row for row in _select(connection)}
+            for row in rows:
+                if known.setdefault(row.id, row) != row:
+                    raise InputError(
+                        f"{printable(self.name)}: two rows have the id {printable(row.id)!r} and differ, in the "
+                        f"judgment of {printable(row.doc_id)!r} for {printable(row.query_id)!r}; a row is never "
+                        "changed: another look is a row of its own"
+                    )
+            return insert(connection, rows)
+
     def undo(self, who: str) -> Judgment | None:
         """Take back the last judgment of a person that stands, by a row of its own; None where none stands.
 
@@ -88,10 +131,10 @@ class Book:
         2
         """
         with self.writing() as connection:
-            own = standing(_select(connection, "WHERE who = :who", {"who": who}))
-            if not own:
+            found = _select(connection, LAST_STANDING, {"who": who})
+            if not found:
                 return None
-            last = own[-1]
+            last = found[0]
             insert(
                 connection, [Judgment(last.query_id, last.doc_id, who=who, kind=last.kind, undoes=last.id)]
             )
@@ -124,7 +167,9 @@ def insert(connection: Connection, judgments: Iterable[Judgment]) -> int:
     names = ", ".join(f'"{name}"' for name in COLUMNS)
     marks = ", ".join(f":{name}" for name in COLUMNS)
     statement = text(f"INSERT INTO judgments ({names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING")
-    return sum(connection.execute(statement, _to_row(judgment)).rowcount for judgment in judgments)
+    rows = [_to_row(judgment) for judgment in judgments]
+    parts = (rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE))
+    return sum(connection.execute(statement, part).rowcount for part in parts)
 
 
 def _to_row(judgment: Judgment) -> dict[str, Any]:
@@ -138,27 +183,35 @@ def _from_row(row: RowMapping) -> Judgment:
     values = dict(row)
     values["model"] = None if values["model"] is None else json.loads(values["model"])
     values["evidence"] = tuple(Span(**span) for span in json.loads(values["evidence"]))
-    values["repeat"] = bool(values["repeat"])
+    values |= {name: bool(values[name]) for name in FLAGS}
     return Judgment(**values)
 
 
 def _select(
-    connection: Connection, where: str = "", values: Mapping[str, Any] | None = None
+    connection: Connection, rest: str = "ORDER BY seq", values: Mapping[str, Any] | None = None
 ) -> list[Judgment]:
     names = ", ".join(f'"{name}"' for name in COLUMNS)
-    found = connection.execute(text(f"SELECT {names} FROM judgments {where} ORDER BY seq"), values or {})
+    found = connection.execute(text(f"SELECT {names} FROM judgments {rest}"), values or {})
     return [_from_row(row) for row in found.mappings()]
 
 
+def is_server(target: str) -> bool:
+    """True for the URL of a PostgreSQL database; anything else is the path of a file."""
+    return target.startswith(("postgresql://", "postgres://"))
+
+
 def _file(path: str) -> Engine:
-    engine = create_engine(f"sqlite+pysqlite:///{path}", connect_args={"timeout": 30})
+    # Through the parts: a path may hold what has a meaning in a URL.
+    url = URL.create("sqlite+pysqlite", database=path)
+    engine = create_engine(url, connect_args={"timeout": WAIT})
 
     @event.listens_for(engine, "connect")
     def _durable(connection: Any, _: Any) -> None:
         # The driver would begin transactions late, at the first write, and then fail where another writes.
         connection.isolation_level = None
-        for line in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-            connection.execute(f"PRAGMA {line}")
+        _into_wal(connection)
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -169,11 +222,31 @@ def _file(path: str) -> Engine:
     return engine
 
 
-def _server(url: str) -> Engine:
-    from leadline.errors import MissingExtraError
+def _into_wal(connection: Any) -> None:
+    """Turn the write-ahead log on; SQLite does not wait by itself where another process is doing the same."""
+    last = time.monotonic() + WAIT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > last:
+                raise
+            time.sleep(0.01)
 
+
+def _server(url: str) -> Engine:
     try:
         import psycopg  # noqa: F401
     except ImportError:
         raise MissingExtraError("a book in PostgreSQL", "postgres") from None
     return create_engine("postgresql+psycopg://" + url.partition("://")[2], pool_pre_ping=True)
+
+
+def _without_password(url: str) -> str:
+    """The URL for messages: host and database, without user, password and options.
+
+    >>> _without_password("postgresql://ana:secret@db/labels?password=secret")
+    'postgresql://db/labels'
+    """
+    return "postgresql://" + url.partition("://")[2].partition("?")[0].rpartition("@")[2]

@@ -4,16 +4,22 @@ import hashlib
 import json
 import math
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from leadline.errors import InputError
+from leadline.errors import InputError, printable
+from leadline.formats.faults import text_problem
 
 Mark = Literal["unsure", "skip", "broken"]
 MARKS = ("unsure", "skip", "broken")
 KINDS = ("person", "model")
+TEXTS = (
+    "query_id", "doc_id", "who", "kind", "mark", "text_hash", "guideline", "note", "when", "stratum", "id", "undoes",
+)  # fmt: skip
+NUMBERS = ("grade", "seconds", "probability")
+FLAGS = ("repeat", "adjudicates")
 
 
 @dataclass(frozen=True)
@@ -36,10 +42,11 @@ class Judgment:
     mark: `unsure`, `skip` or `broken` (with the reason in `note`).
     kind: `person` or `model`. model: of a model's judgment its name, parameters, prompt hash and parser version.
     evidence: the text that was marked. text_hash: of the text that was shown, see `text_hash`.
-    guideline: its version. seconds: time spent on the pair. when: UTC, ISO 8601.
+    guideline: its version. seconds: time spent on the pair. when: UTC, ISO 8601; empty where it is not known.
     repeat: the pair was shown to the same person once more, to see whether they agree with themselves.
     probability: with which the pair came into a sampled pool, in (0, 1]; stratum: of which part of the pool.
     id: names the row in every book it is in; books merge by it. undoes: the id of the row that this one takes back.
+    adjudicates: a lead's decision on a pair that others have judged; the rule `adjudicated` goes by it.
     """
 
     query_id: str
@@ -60,10 +67,11 @@ class Judgment:
     stratum: str | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     undoes: str | None = None
+    adjudicates: bool = False
 
     def __post_init__(self) -> None:
         said = (self.grade is not None) + (self.mark is not None) + (self.undoes is not None)
-        where = f"judgment of {self.doc_id!r} for {self.query_id!r}"
+        where = f"judgment of {printable(self.doc_id)!r} for {printable(self.query_id)!r}"
         if said != 1:
             raise InputError(f"{where}: needs one of grade, mark, undoes, and only one")
         if self.grade is not None and not math.isfinite(self.grade):
@@ -74,8 +82,18 @@ class Judgment:
             raise InputError(f"{where}: kind {self.kind!r} is not one of {', '.join(KINDS)}")
         if self.probability is not None and not 0 < self.probability <= 1:
             raise InputError(f"{where}: probability {self.probability} is not above 0 and at most 1")
-        if not self.query_id or not self.doc_id or not self.who:
-            raise InputError(f"{where}: query_id, doc_id and who must not be empty")
+        if self.seconds is not None and not 0 <= self.seconds < math.inf:
+            raise InputError(f"{where}: seconds {self.seconds} is no time spent")
+        if not self.query_id or not self.doc_id or not self.who or not self.id:
+            raise InputError(f"{where}: query_id, doc_id, who and id must not be empty")
+        if self.adjudicates and (self.kind != "person" or self.undoes is not None):
+            raise InputError(f"{where}: only a person's grade or mark can adjudicate")
+        for name in TEXTS:
+            problem = text_problem(getattr(self, name) or "")
+            if problem:
+                raise InputError(f"{where}: {name} is text{problem}")
+        _check_parts(self.model, self.evidence, where)
+        object.__setattr__(self, "when", _utc(self.when, where))
 
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON has it: what is empty is left out.
@@ -88,12 +106,16 @@ class Judgment:
             value = getattr(self, part.name)
             if part.name == "evidence":
                 value = [vars(span) for span in value]
-            if isinstance(value, float) and value.is_integer() and part.name == "grade":
+            if (
+                part.name == "grade"
+                and isinstance(value, float)
+                and value.is_integer()
+                and abs(value) < 2**53
+            ):
                 value = int(value)
-            if (value is not None and value not in ("", [], False)) or (part.name == "grade" and value == 0):
+            # 0 is a grade and a time spent, not an empty field.
+            if value is not None and value is not False and value not in ("", []):
                 row[part.name] = value
-        if self.grade is None:
-            row.pop("grade", None)
         return row
 
     @classmethod
@@ -110,55 +132,89 @@ class Judgment:
         known = {part.name for part in fields(cls)}
         unknown = sorted(set(row) - known)
         if unknown:
-            raise InputError(f"unknown field {unknown[0]!r}; a judgment has {', '.join(sorted(known))}")
+            raise InputError(
+                f"unknown field {printable(unknown[0])!r}; a judgment has {', '.join(sorted(known))}"
+            )
         values = {name: value for name, value in row.items() if value is not None}
         _check_kinds(values)
         if "grade" in values:
             values["grade"] = float(values["grade"])
+        # Without its own time and id a row must not get those of this moment: read again it would be another row.
+        values.setdefault("when", "")
+        values.setdefault("id", content_id(row))
         values["evidence"] = tuple(Span(**span) for span in values.get("evidence", ()))
-        if "id" not in values:
-            text = json.dumps(
-                {k: v for k, v in row.items() if k != "when"}, sort_keys=True, ensure_ascii=False
-            )
-            values["id"] = hashlib.sha256(text.encode()).hexdigest()[:32]
         try:
             return cls(**values)
         except TypeError:
             raise InputError("a judgment needs query_id and doc_id") from None
 
 
+def content_id(row: Mapping[str, Any]) -> str:
+    """The id of a row that has none: 32 hex digits from what the row says, the same whenever it is read.
+
+    >>> content_id({"query_id": "q", "doc_id": "d"}) == content_id({"doc_id": "d", "query_id": "q", "note": None})
+    True
+    """
+    said = {name: value for name, value in row.items() if value is not None}
+    # 2 and 2.0 are one grade, whichever of the two a format can write.
+    said |= {name: float(said[name]) for name in NUMBERS if name in said}
+    text = json.dumps(said, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
 def _check_kinds(values: Mapping[str, Any]) -> None:
     """Refuse values that JSON gave another kind than the field's."""
-    text = (
-        "query_id",
-        "doc_id",
-        "who",
-        "kind",
-        "mark",
-        "text_hash",
-        "guideline",
-        "note",
-        "when",
-        "stratum",
-        "id",
-        "undoes",
-    )
-    for name in text:
+    for name in TEXTS:
         if name in values and not isinstance(values[name], str):
             raise InputError(f"{name}: expected text, found {json.dumps(values[name])}")
-    for name in ("grade", "seconds", "probability"):
+    for name in NUMBERS:
         if name in values and (isinstance(values[name], bool) or not isinstance(values[name], (int, float))):
             raise InputError(f"{name}: expected a number, found {json.dumps(values[name])}")
-    if not isinstance(values.get("repeat", False), bool):
-        raise InputError(f"repeat: expected true or false, found {json.dumps(values['repeat'])}")
+        # JSON may hold a whole number that no float can.
+        if isinstance(values.get(name), int) and abs(values[name]) > 2**53:
+            raise InputError(f"{name}: {str(values[name])[:40]} is too large")
+    for name in FLAGS:
+        if not isinstance(values.get(name, False), bool):
+            raise InputError(f"{name}: expected true or false, found {json.dumps(values[name])}")
     if not isinstance(values.get("model", {}), Mapping):
         raise InputError(f"model: expected an object, found {json.dumps(values['model'])}")
     spans = values.get("evidence", ())
     for span in spans if isinstance(spans, (list, tuple)) else [None]:
-        given = span if isinstance(span, Mapping) else {}
-        numbers = isinstance(given.get("start"), int) and isinstance(given.get("end"), int)
-        if set(given) != {"start", "end", "quote"} or not numbers:
+        if not isinstance(span, Mapping) or set(span) != {"start", "end", "quote"}:
             raise InputError(f"evidence: expected a list of start, end, quote, found {json.dumps(spans)}")
+
+
+def _check_parts(model: Mapping[str, Any] | None, evidence: tuple[Span, ...], where: str) -> None:
+    """Refuse a model's description that JSON cannot hold, and marked text that has no place."""
+    try:
+        json.dumps(model, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{where}: model cannot be written as JSON ({error})") from None
+    for span in evidence:
+        whole = type(span.start) is int and type(span.end) is int and isinstance(span.quote, str)
+        if not whole or not 0 <= span.start <= span.end < 2**53 or text_problem(span.quote):
+            raise InputError(f"{where}: evidence from {span.start!r} to {span.end!r} is no part of a text")
+
+
+def _utc(when: str, where: str) -> str:
+    """The time in UTC, so written that later times are greater texts; empty stays empty.
+
+    >>> _utc("2026-03-01T09:00:00+01:00", "")
+    '2026-03-01T08:00:00.000+00:00'
+    """
+    if not when:
+        return ""
+    try:
+        time = datetime.fromisoformat(when)
+    except ValueError:
+        raise InputError(f"{where}: when {printable(when)!r} is no time in the form of ISO 8601") from None
+    if time.tzinfo is None:
+        raise InputError(f"{where}: when {printable(when)!r} needs its time zone, such as Z for UTC")
+    try:
+        time = time.astimezone(UTC)
+    except OverflowError:
+        raise InputError(f"{where}: when {printable(when)!r} is out of range") from None
+    return time.isoformat(timespec="milliseconds" if time.microsecond % 1000 == 0 else "microseconds")
 
 
 def text_hash(text: str) -> str:
@@ -167,7 +223,7 @@ def text_hash(text: str) -> str:
     >>> text_hash("abc")
     'ba7816bf8f01cfea'
     """
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def standing(rows: list[Judgment]) -> list[Judgment]:
@@ -181,3 +237,16 @@ def standing(rows: list[Judgment]) -> list[Judgment]:
     """
     gone = {row.undoes for row in rows if row.undoes is not None}
     return [row for row in rows if row.undoes is None and row.id not in gone]
+
+
+def by_time(rows: Iterable[Judgment]) -> list[Judgment]:
+    """The rows from the oldest to the latest, by `when` and then by id: the same order in every book that holds them.
+
+    A row whose time is not known counts as older than every other.
+
+    >>> at = "2026-01-01T00:00:00Z"
+    >>> rows = [Judgment("q", "d", 1, id="b", when=at), Judgment("q", "d", 2, id="a", when=at)]
+    >>> [row.id for row in by_time(rows)]
+    ['a', 'b']
+    """
+    return sorted(rows, key=lambda row: (row.when, row.id))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
 
 def _column(engine: str) -> str:
@@ -22,14 +22,34 @@ def step_1(connection: Connection) -> None:
                 grade {number}, who TEXT NOT NULL, kind TEXT NOT NULL, mark TEXT, model TEXT,
                 evidence TEXT NOT NULL, text_hash TEXT, guideline TEXT NOT NULL, seconds {number},
                 note TEXT NOT NULL, "when" TEXT NOT NULL, repeat BOOLEAN NOT NULL, probability {number},
-                stratum TEXT, undoes TEXT)"""
+                stratum TEXT, undoes TEXT, adjudicates BOOLEAN NOT NULL)"""
         )
     )
     connection.execute(text("CREATE INDEX judgments_pair ON judgments (query_id, doc_id)"))
     connection.execute(text("CREATE INDEX judgments_who ON judgments (who, seq)"))
+    connection.execute(text("CREATE INDEX judgments_undoes ON judgments (undoes)"))
 
 
 STEPS: list[Callable[[Connection], Any]] = [step_1]
+
+
+def version_of(connection: Connection) -> int | None:
+    """The version of the database's form; None where there is no book in it yet.
+
+    Raises
+    ------
+    ValueError: it was made by a later version of Leadline, or is an SQLite file of another program.
+    """
+    tables = inspect(connection).get_table_names()
+    if "leadline_book" not in tables:
+        # A PostgreSQL database is shared with other programs; a file is not.
+        if tables and connection.dialect.name == "sqlite":
+            raise ValueError(f"it is another program's database, with a table {tables[0]!r}")
+        return None
+    found = int(connection.execute(text("SELECT version FROM leadline_book")).scalar() or 0)
+    if found > len(STEPS):
+        raise ValueError(f"it has version {found}, this Leadline knows {len(STEPS)}; update Leadline")
+    return found
 
 
 def migrate(connection: Connection, to: int | None = None) -> int:
@@ -37,17 +57,15 @@ def migrate(connection: Connection, to: int | None = None) -> int:
 
     Raises
     ------
-    ValueError: the database was made by a later version of Leadline.
+    ValueError: as `version_of`.
     """
-    connection.execute(text("CREATE TABLE IF NOT EXISTS leadline_book (version INTEGER NOT NULL)"))
-    found = connection.execute(text("SELECT version FROM leadline_book")).scalar()
-    if found is None:
+    before = version_of(connection)
+    if before is None:
+        connection.execute(text("CREATE TABLE leadline_book (version INTEGER NOT NULL)"))
         connection.execute(text("INSERT INTO leadline_book (version) VALUES (0)"))
-    before = int(found or 0)
-    if before > len(STEPS):
-        raise ValueError(f"it has version {before}, this Leadline knows {len(STEPS)}; update Leadline")
+    done = before or 0
     last = len(STEPS) if to is None else to
-    for step in STEPS[before:last]:
+    for step in STEPS[done:last]:
         step(connection)
-    connection.execute(text("UPDATE leadline_book SET version = :v"), {"v": max(before, last)})
-    return before
+    connection.execute(text("UPDATE leadline_book SET version = :v"), {"v": max(done, last)})
+    return done

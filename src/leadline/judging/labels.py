@@ -1,0 +1,259 @@
+"""From judgments to labels: one grade a pair, by a named rule; nothing derived is stored."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from leadline.errors import InputError, UnknownNameError, amount, printable
+from leadline.judging.judgment import Judgment, by_time, standing
+from leadline.tables import Qrels
+
+Pair = tuple[str, str]
+"""A query id and a document id."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """The grade of one pair, with what it stands on.
+
+    Attributes
+    ----------
+    grade: by the rule. kind: `person`, or `model` where no person graded the pair.
+    votes: how many were counted; spread: their greatest minus their least.
+    who: whose votes they are, in the order of their times. tied: the rule had to choose between equals.
+    probability, stratum: of the sampled pool that the pair came from, as its judgments say.
+    """
+
+    query_id: str
+    doc_id: str
+    grade: float
+    kind: str
+    votes: int
+    spread: float
+    who: tuple[str, ...] = ()
+    tied: bool = False
+    probability: float | None = None
+    stratum: str | None = None
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a book by one rule, sorted by query and document, and their account.
+
+    Attributes
+    ----------
+    pairs: pairs with a standing judgment. without: those that have no label, by why: `marked` (unsure, skip or
+    broken in place of every grade) or `open` (the judges differ, and nobody has decided: rule `adjudicated` only).
+    """
+
+    rule: str
+    labels: tuple[Label, ...]
+    pairs: int
+    without: Mapping[str, int]
+
+    def qrels(self, source: str = "book", *, max_grade: float | None = None) -> Qrels:
+        """The labels as judgments to score with.
+
+        Raises
+        ------
+        InputError: there is none.
+        """
+        if not self.labels:
+            raise InputError(f"{printable(source)}: no label by the rule {self.rule}")
+        frame = pl.DataFrame(
+            {
+                "query_id": [label.query_id for label in self.labels],
+                "doc_id": [label.doc_id for label in self.labels],
+                "grade": [label.grade for label in self.labels],
+            },
+            schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64},
+        )
+        return Qrels.checked(frame, source=source, max_grade=max_grade)
+
+    def account(self) -> dict[str, Any]:
+        """What the labels stand on, in numbers."""
+        several = [label for label in self.labels if label.votes > 1]
+        return {
+            "rule": self.rule,
+            "pairs": self.pairs,
+            "labels": len(self.labels),
+            "by_kind": {kind: self.of_kind(kind) for kind in ("person", "model")},
+            "several_votes": len(several),
+            "differing": sum(label.spread > 0 for label in several),
+            "tied": sum(label.tied for label in self.labels),
+            "without": dict(self.without),
+        }
+
+    def of_kind(self, kind: str) -> int:
+        """How many labels are a person's, or a model's."""
+        return sum(label.kind == kind for label in self.labels)
+
+    def sentence(self) -> str:
+        """The account in one line.
+
+        >>> make_labels([Judgment("q", "d", 2, who="ana")]).sentence()
+        '1 label by the rule latest'
+        """
+        account = self.account()
+        parts = [f"{amount(len(self.labels), 'label')} by the rule {self.rule}"]
+        for count, words in (
+            (self.of_kind("model"), "of a model"),
+            (account["tied"], f"settled by {TIES[self.rule]}" if self.rule in TIES else "tied"),
+            (self.without.get("marked", 0), "without a label: unsure, skip or broken"),
+            (self.without.get("open", 0), "without a label: the judges differ and nobody decided"),
+        ):
+            if count:
+                parts.append(f"{count} {words}")
+        return ", ".join(parts)
+
+
+TIES = {
+    "majority": "the smaller of the grades given most often",
+    "median": "the smaller of the two middle grades",
+}
+"""How a rule chooses between equals: the smaller grade, so that a tie never flatters a system."""
+
+
+def votes_of(rows: Iterable[Judgment]) -> dict[Pair, list[Judgment]]:
+    """The vote of each judge on each pair: their latest row that stands; a repeated showing does not vote.
+
+    A judge is a name and a kind. A mark (unsure, skip, broken) replaces that judge's earlier grade. The votes of a
+    pair are in the order of their times, which is the same in every book that holds the same rows.
+
+    >>> rows = [Judgment("q", "d", 1, who="ana", when="2026-01-01T00:00:00Z"), Judgment("q", "d", 2, who="ana")]
+    >>> [vote.grade for vote in votes_of(rows)["q", "d"]]
+    [2]
+    """
+    latest: dict[Pair, dict[tuple[str, str], Judgment]] = {}
+    for row in by_time(standing(list(rows))):
+        if not row.repeat:
+            latest.setdefault((row.query_id, row.doc_id), {})[row.kind, row.who] = row
+    return {pair: by_time(votes.values()) for pair, votes in latest.items()}
+
+
+def make_labels(rows: Iterable[Judgment], rule: str = "latest") -> Labels:
+    """One grade a pair from the judgments of a book, by one of `RULES`.
+
+    Votes are each judge's latest standing grade (`votes_of`). A model's votes count only where no person graded the
+    pair, and a negative grade ("in the pool, not judged") only where there is no other. A lead's decision is a vote
+    like any other, but for the rule `adjudicated`.
+
+    - `latest`: the vote given last, whoever gave it.
+    - `majority`: the grade given most often; of several such the smallest.
+    - `median`: the middle vote; of an even number the smaller of the two in the middle.
+    - `adjudicated`: a lead's decision (a row with `adjudicates`), the latest of several; where there is none, the
+      grade that all votes share; where they differ, no label.
+    - `quepid`: the consensus of Quepid, rounded half away from zero, see `quepid_consensus`.
+
+    Raises
+    ------
+    UnknownNameError: no such rule.
+
+    >>> rows = [Judgment("q", "d", 3, who="ana"), Judgment("q", "d", 0, who="bob"), Judgment("q", "d", 3, who="eve")]
+    >>> [(one.grade, one.votes, one.spread) for one in make_labels(rows, "majority").labels]
+    [(3.0, 3, 3.0)]
+    """
+    if rule not in RULES:
+        raise UnknownNameError("rule", rule, RULES)
+    found = votes_of(rows)
+    labels, without = [], {"marked": 0, "open": 0}
+    for pair in sorted(found):
+        votes = _counted(found[pair])
+        if rule == "adjudicated":
+            # A lead's mark is a decision too: the pair then has no label.
+            decided = [row for row in found[pair] if row.adjudicates]
+            votes = [row for row in decided[-1:] if row.grade is not None] if decided else votes
+        grades = [row.grade for row in votes if row.grade is not None]
+        if not grades:
+            without["marked"] += 1
+            continue
+        grade, tied = RULES[rule](grades)
+        if grade is None:
+            without["open"] += 1
+            continue
+        labels.append(_label(pair, float(grade), tied, votes, found[pair]))
+    return Labels(rule, tuple(labels), len(found), without)
+
+
+def _counted(votes: Sequence[Judgment]) -> list[Judgment]:
+    """The votes that decide: those of persons before those of models, judged before "not judged"."""
+    graded = [row for row in votes if row.grade is not None]
+    judged = [row for row in graded if row.grade is not None and row.grade >= 0] or graded
+    return [row for row in judged if row.kind == "person"] or judged
+
+
+def _label(
+    pair: Pair, grade: float, tied: bool, votes: Sequence[Judgment], every: Sequence[Judgment]
+) -> Label:
+    grades = [row.grade for row in votes if row.grade is not None]
+    design = [row for row in every if row.probability is not None or row.stratum is not None]
+    return Label(
+        *pair,
+        grade=grade,
+        kind=votes[0].kind,
+        votes=len(votes),
+        spread=float(max(grades) - min(grades)),
+        who=tuple(row.who for row in votes),
+        tied=tied,
+        probability=design[-1].probability if design else None,
+        stratum=design[-1].stratum if design else None,
+    )
+
+
+def quepid_consensus(grades: Sequence[float]) -> float:
+    """Quepid's consensus of ratings: the mean of one or two; of more, the three highest: their value, else their least.
+
+    Not monotone: a further 3 turns 3 and 0 (mean 1.5) into 0. As Quepid's ratings manager computes it, before rounding.
+
+    >>> [quepid_consensus(votes) for votes in ([3, 1], [2, 1], [3, 3, 0], [3, 3, 3, 0], [0, 1, 3, 3])]
+    [2.0, 1.5, 0, 3, 1]
+    """
+    if len(grades) < 3:
+        return sum(grades) / len(grades)
+    return min(sorted(grades, reverse=True)[:3])
+
+
+def rounded(value: float) -> float:
+    """The whole number nearest to a value, halves away from zero.
+
+    >>> rounded(0.5), rounded(2.5), rounded(-1.5)
+    (1.0, 3.0, -2.0)
+    """
+    return math.copysign(math.floor(abs(value) + 0.5), value)
+
+
+def _latest(grades: Sequence[float]) -> tuple[float | None, bool]:
+    return grades[-1], False
+
+
+def _majority(grades: Sequence[float]) -> tuple[float | None, bool]:
+    most = max(map(grades.count, grades))
+    winners = {grade for grade in grades if grades.count(grade) == most}
+    return min(winners), len(winners) > 1
+
+
+def _median(grades: Sequence[float]) -> tuple[float | None, bool]:
+    ordered = sorted(grades)
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    return low, low != high
+
+
+def _agreed(grades: Sequence[float]) -> tuple[float | None, bool]:
+    return (grades[0] if len(set(grades)) == 1 else None), False
+
+
+def _quepid(grades: Sequence[float]) -> tuple[float | None, bool]:
+    return rounded(quepid_consensus(grades)), False
+
+
+RULES: dict[str, Callable[[Sequence[float]], tuple[float | None, bool]]] = {
+    "latest": _latest,
+    "majority": _majority,
+    "median": _median,
+    "adjudicated": _agreed,
+    "quepid": _quepid,
+}
+"""The rules by name; each from the votes in the order of their times to a grade (None: no label) and whether it was tied."""
