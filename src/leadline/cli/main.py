@@ -10,7 +10,9 @@ from leadline.cli.compare import compare, power
 from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
 from leadline.cli.gate import baseline, gate, init
+from leadline.cli.judge import judge
 from leadline.cli.measures import measures
+from leadline.cli.serve import serve
 from leadline.cli.simulate import simulate
 from leadline.errors import LeadlineError
 from leadline.machine import spare_addresses
@@ -38,6 +40,8 @@ app.command(rich_help_panel="Decide")(simulate)
 app.command(rich_help_panel="Decide")(init)
 app.command(rich_help_panel="Decide")(baseline)
 app.command(rich_help_panel="Decide")(gate)
+app.command(rich_help_panel="Judge")(judge)
+app.command(rich_help_panel="Judge")(serve)
 
 
 def _version(asked: bool) -> None:

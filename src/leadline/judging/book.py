@@ -195,6 +195,18 @@ def _select(
     return [_from_row(row) for row in found.mappings()]
 
 
+def added_after(connection: Connection, seq: int) -> tuple[list[Judgment], int]:
+    """The rows added after the row of number `seq` (0: all), and the number of the last row.
+
+    For a program that keeps the book in memory and asks for what others have added meanwhile.
+    """
+    last = int(connection.execute(text("SELECT COALESCE(MAX(seq), 0) FROM judgments")).scalar() or 0)
+    if last <= seq:
+        return [], seq
+    between = "WHERE seq > :seq AND seq <= :last ORDER BY seq"
+    return _select(connection, between, {"seq": seq, "last": last}), last
+
+
 def is_server(target: str) -> bool:
     """True for the URL of a PostgreSQL database; anything else is the path of a file."""
     return target.startswith(("postgresql://", "postgres://"))
