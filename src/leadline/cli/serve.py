@@ -7,6 +7,31 @@ import typer
 from leadline.cli import serving
 from leadline.errors import UsageError, amount, printable
 
+Auth = Annotated[bool, typer.Option("--auth", help="People log in by the links that they are sent.")]
+Invite = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME", help="Print a link for an assessor, NAME=lead for a lead; good for 7 days, once."
+    ),
+]
+NameOf = Annotated[
+    str | None, typer.Option("--name", help="Without --auth: the name that the judgments bear.")
+]
+Host = Annotated[
+    str, typer.Option(help="The address to listen at; another than this machine's own asks for --auth.")
+]
+RootPath = Annotated[str, typer.Option(metavar="/PATH", help="The path that the proxy in front takes away.")]
+ProxyHeaders = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ADDRESS", help="Believe X-Forwarded-For and X-Forwarded-Proto of the proxy at this address."
+    ),
+]
+Url = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="The address that people use, for the links that are printed."),
+]
+
 
 def serve(
     to_judge: serving.ToJudge,
@@ -15,18 +40,9 @@ def serve(
     book: serving.BookPlace = "judgments.db",
     guideline: serving.GuidelineFile = None,
     scale: serving.Scale = None,
-    auth: Annotated[
-        bool, typer.Option("--auth", help="People log in by the links that they are sent.")
-    ] = False,
-    invite: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Print a link for an assessor, NAME=lead for a lead; good for 7 days, once."
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="Without --auth: the name that the judgments bear.")
-    ] = None,
+    auth: Auth = False,
+    invite: Invite = None,
+    name: NameOf = None,
     run: serving.RunFiles = None,
     qrels: serving.QrelsFile = None,
     order: serving.OrderOf = "shuffled",
@@ -35,23 +51,11 @@ def serve(
     repeats: serving.Repeats = 0.05,
     seed: serving.SeedOf = "leadline",
     image_host: serving.ImageHosts = None,
-    host: Annotated[
-        str, typer.Option(help="The address to listen at; another than this machine's own asks for --auth.")
-    ] = "127.0.0.1",
+    host: Host = "127.0.0.1",
     port: serving.Port = None,
-    root_path: Annotated[
-        str, typer.Option(metavar="/PATH", help="The path that the proxy in front takes away.")
-    ] = "",
-    proxy_headers: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ADDRESS", help="Believe X-Forwarded-For and -Proto of the proxy at this address."
-        ),
-    ] = None,
-    url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="The address that people use, for the links that are printed."),
-    ] = None,
+    root_path: RootPath = "",
+    proxy_headers: ProxyHeaders = None,
+    url: Url = None,
 ) -> None:
     """Judge as a team: the pages of `leadline judge` for several people, each with a name and a queue of their own.
 
