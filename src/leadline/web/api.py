@@ -53,13 +53,13 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 router = APIRouter(prefix="/api", responses=PROBLEMS)
 
 
-def desk_of(request: Request) -> Desk:
+async def desk_of(request: Request) -> Desk:
     """The desk of the application."""
     desk: Desk = request.app.state.desk
     return desk
 
 
-def asks(request: Request) -> Person:
+async def asks(request: Request) -> Person:
     """Who asks.
 
     Raises
@@ -72,7 +72,7 @@ def asks(request: Request) -> Person:
     return person
 
 
-def changes(request: Request, person: Annotated[Person, Depends(asks)]) -> Person:
+async def changes(request: Request, person: Annotated[Person, Depends(asks)]) -> Person:
     """Who asks for a change, with the session's token.
 
     Raises
@@ -189,11 +189,16 @@ async def progress(person: Asks, desk: TheDesk) -> ProgressOut:
 async def login(body: LoginIn, request: Request, response: Response, desk: TheDesk) -> LoginOut:
     """Let in who holds an invitation link; the link is used up."""
     tries: Tries = request.app.state.tries
-    tries.note(request.client.host if request.client else "")
+    address = request.client.host if request.client else ""
+    tries.check(address)
     accounts, gate = request.app.state.accounts, request.app.state.gate
     if not desk.setup.auth:
         raise unknown("invitation: this server has no accounts")
-    account: Account = await done(desk.ask(lambda batch: accounts.redeem(batch.writing(), body.token)))
+    try:
+        account: Account = await done(desk.ask(lambda batch: accounts.redeem(batch.writing(), body.token)))
+    except Refusal:
+        tries.failed(address)
+        raise
     gate.remember(request, response, {"name": account.name, "epoch": account.epoch})
     return LoginOut(assessor=account.name, role=account.role)
 

@@ -32,7 +32,7 @@ from leadline.web.shapes import (
 router = APIRouter(prefix="/api", responses=PROBLEMS)
 
 
-def leads(person: Annotated[Person, Depends(asks)]) -> Person:
+async def leads(person: Annotated[Person, Depends(asks)]) -> Person:
     """Who asks, where they lead.
 
     Raises
@@ -44,14 +44,14 @@ def leads(person: Annotated[Person, Depends(asks)]) -> Person:
     return person
 
 
-def decides(person: Annotated[Person, Depends(changes)]) -> Person:
+async def decides(person: Annotated[Person, Depends(changes)]) -> Person:
     """Who asks for a change, where they lead.
 
     Raises
     ------
     Refusal: an assessor, or no token.
     """
-    return leads(person)
+    return await leads(person)
 
 
 Leads = Annotated[Person, Depends(leads)]
@@ -125,7 +125,7 @@ def _lines(rows: list[Judgment]) -> Iterator[str]:
         yield "".join(json.dumps(row.to_dict(), ensure_ascii=False) + "\n" for row in part)
 
 
-def accounts_of(request: Request) -> Accounts:
+async def accounts_of(request: Request) -> Accounts:
     """The accounts of the application."""
     accounts: Accounts = request.app.state.accounts
     return accounts

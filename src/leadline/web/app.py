@@ -79,6 +79,11 @@ def _answer_errors(app: FastAPI) -> None:
     async def _wrong(_: Request, error: Exception) -> JSONResponse:
         return refused(422, "input", str(error))
 
+    @app.exception_handler(Exception)
+    async def _fault(_: Request, error: Exception) -> JSONResponse:
+        # The traceback goes to the server's own log; it is nobody's business outside.
+        return refused(500, "server", "the server failed; nothing was stored")
+
     @app.exception_handler(RequestValidationError)
     async def _shape(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)

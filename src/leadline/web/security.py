@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Collection
@@ -119,7 +120,7 @@ class Gate:
         """Give the browser its session."""
         response.set_cookie(
             self.signer.cookie,
-            self.signer.sign(content | {"until": time.time() + SESSION}),
+            self.signer.sign(content | {"until": time.time() + SESSION, "nonce": secrets.token_urlsafe(12)}),
             max_age=int(SESSION),
             path=request.scope.get("root_path") or "/",
             httponly=True,
@@ -146,31 +147,34 @@ def csrf_of(request: Request) -> str:
 
 
 class Tries:
-    """Counts tries by address and over all, in the last minute; refuses what is too often."""
+    """Counts tries that failed, by address and over all, in the last minute; refuses further ones where they are many."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._times: dict[str, deque[float]] = {}
         self._all: deque[float] = deque()
 
-    def note(self, address: str) -> None:
-        """Count one try.
+    def check(self, address: str) -> None:
+        """Refuse where too many tries have failed.
 
         Raises
         ------
-        Refusal: too many in the last minute.
+        Refusal: with the seconds to wait.
         """
         now = self._clock()
-        for key in [key for key, times in self._times.items() if times[-1] < now - PER]:
-            del self._times[key]
-        mine = self._times.setdefault(address, deque())
-        for times, most in ((mine, TRIES), (self._all, ALL_TRIES)):
+        for times, most in ((self._times.get(address, deque()), TRIES), (self._all, ALL_TRIES)):
             while times and times[0] < now - PER:
                 times.popleft()
             if len(times) >= most:
                 wait = int(times[0] + PER - now) + 1
                 raise Refusal(429, "often", f"too many tries; wait {wait} seconds", wait)
-        mine.append(now)
+
+    def failed(self, address: str) -> None:
+        """Count a try that failed."""
+        now = self._clock()
+        for key in [key for key, times in self._times.items() if not times or times[-1] < now - PER]:
+            del self._times[key]
+        self._times.setdefault(address, deque()).append(now)
         self._all.append(now)
 
 
