@@ -22,9 +22,9 @@
     constructor(source) {
       const { settings } = source, space = source.space;
       Object.assign(this, { source, settings, space, view: new L.View(settings), clock: new L.Clock() });
-      Object.assign(this, { ahead: [], fetching: null, paces: [], saved: false, empty: false, skipped: false, reveals: false });
+      Object.assign(this, { ahead: [], fetching: null, paces: [], empty: false, skipped: false, reveals: false });
       this.progress = { done: 0, total: 0, skipped: 0, per_hour: null, remaining_seconds: null };
-      this.outbox = new L.Outbox(space, (entry) => source.send(entry), () => this.status());
+      this.outbox = new L.Outbox(space, (entry) => source.send(entry), (answer) => { this.progress = answer.progress; }, () => this.status());
       this.reveals = Boolean(stored(localStorage, `leadline:reveal:${space}`));
       // What this tab has seen, and the answers it has given, in order; both outlive a reload.
       const kept = stored(sessionStorage, `leadline:trail:${space}`) || { names: [], given: [] };
@@ -49,6 +49,7 @@
       if (!entry) return;
       entry.note = id("note").value;
       entry.seconds = this.clock.seconds();
+      if (entry.said) return;
       stored(localStorage, `leadline:draft:${this.space}`,
         { name: entry.name, note: entry.note, evidence: entry.evidence, seconds: entry.seconds });
     }
@@ -56,7 +57,7 @@
       const waiting = this.outbox.waiting();
       const judged = waiting.filter((entry) => entry.kind === "judgment").length, undone = waiting.length - judged;
       const pace = this.paces.length ? this.paces.reduce((sum, one) => sum + one, 0) / this.paces.length : null;
-      this.view.saving(this.outbox, this.saved);
+      this.view.saving(this.outbox);
       if (this.progress.total) this.view.progress(this.progress, judged - undone, pace);
     }
 
@@ -82,14 +83,19 @@
     }
 
     async show(at) {
+      const before = this.at;
       this.at = at;
       const entry = this.entry;
       if (!entry.pair) {
+        this.moving = true;
         try {
           entry.pair = await this.source.pair(entry.name);
         } catch (error) {
+          this.at = before;
           this.view.last(`The pair cannot be shown: ${error.message}`);
           return;
+        } finally {
+          this.moving = false;
         }
         const own = entry.pair.judgment;
         if (own) Object.assign(entry, { said: own, note: own.note || "", evidence: own.evidence || [] });
@@ -105,15 +111,27 @@
     }
 
     async forward() {
+      if (this.moving) return undefined;
       this.draft();
-      if (this.at < this.trail.length - 1) return this.show(this.at + 1);
+      return this.at < this.trail.length - 1 ? this.show(this.at + 1) : this.fresh();
+    }
+    // After an answer: the next pair of this tab that has none, else a new one.
+    async onward() {
+      const open = this.trail.findIndex((entry, place) => place > this.at && entry.pair && !entry.said);
+      return open >= 0 ? this.show(open) : this.fresh();
+    }
+    async fresh() {
       if (!this.ahead.length) {
+        // Until the next pair stands there, no key answers: it would answer the one before once more.
+        this.moving = true;
         if (this.shown()?.said || !this.shown()) id("loading").hidden = false;
         try {
           await this.topUp();
           if (!this.ahead.length && this.outbox.waiting().length && !this.outbox.problem) await this.settled();
         } catch (error) {
           return this.stuck(error);
+        } finally {
+          this.moving = false;
         }
       }
       const pair = this.ahead.shift();
@@ -157,13 +175,14 @@
       return this.forward();
     }
     back() {
+      if (this.moving) return;
       this.draft();
       if (this.at > 0) this.show(this.at - 1);
     }
 
     say(answer, reason) {
       const entry = this.shown();
-      if (!entry) return;
+      if (!entry || this.moving || this.undoing) return;
       this.draft();
       const { pair } = entry, note = [reason, entry.note.trim()].filter(Boolean).join("\n").slice(0, 4000);
       const body = { id: newId(), pair: pair.pair, ...answer, evidence: entry.evidence, note,
@@ -178,15 +197,21 @@
       const words = `${this.named(answer)}: ${L.short(pair.title || pair.doc_id, 60)}`;
       this.view.last(words);
       this.outbox.add("judgment", body).then((found) => {
-        if (!found) return this.view.last(`Refused: ${words}`);
-        this.saved = true;
-        this.progress = found.progress;
+        if (found.refused) return this.refused(entry, body, found);
         this.latest = { words, reveal: found.reveal, id: body.id };
-        this.status();
         if (this.given.at(-1)?.id === body.id) this.view.last(words, this.reveals && found.reveal);
         return undefined;
       });
-      this.forward();
+      this.onward();
+    }
+    // A refused answer is not stored. A pair whose text has changed is judged again, as it is now.
+    async refused(entry, body, found) {
+      this.given = this.given.filter((one) => one.id !== body.id);
+      this.remember();
+      this.view.last(`Not stored: ${found.refused}`);
+      if (found.code !== "changed") return;
+      const pair = await this.source.pair(body.pair).catch(() => null);
+      if (pair) Object.assign(entry, { pair, said: null, evidence: [] });
     }
     named(answer) {
       if (answer.mark) return { unsure: "Not sure", skip: "Skipped", broken: "Broken" }[answer.mark];
@@ -196,17 +221,14 @@
 
     // An answer of this tab is taken back through the outbox, so that it works without the server; an older one by asking.
     async undo() {
-      if (this.undoing) return;
+      if (this.undoing || this.moving) return;
       this.undoing = true;
       this.draft();
       try {
         const last = this.given.pop();
         if (last) {
           this.remember();
-          this.outbox.add("undo", { id: newId(), pair: last.pair, judgment: last.id }).then((found) => {
-            if (found) this.progress = found.progress;
-            this.status();
-          });
+          this.outbox.add("undo", { id: newId(), pair: last.pair, judgment: last.id });
           const place = this.trail.findLastIndex((entry) => entry.name === last.pair);
           return await this.reopen(place, last.pair, null);
         }

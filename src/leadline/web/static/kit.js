@@ -113,7 +113,7 @@
     }
     download() {
       const name = this.who.replace(/[^\p{L}\p{N}._-]+/gu, "-") || "assessor";
-      save(`judgments-${name}.jsonl`, this.rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+      L.save(`judgments-${name}.jsonl`, this.rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
       this.unsaved = false;
     }
   }

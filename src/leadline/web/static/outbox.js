@@ -6,8 +6,9 @@
 
   class Outbox {
     // `send(entry)` resolves with the server's answer; it rejects with `error.refused` where sending again cannot help.
-    constructor(space, send, changed) {
-      Object.assign(this, { prefix: `${PREFIX}${space}:`, send, changed, memory: new Map(), listeners: new Map() });
+    // `told(answer)` hears every answer, also those to entries of an earlier page; `changed()` every change of what waits.
+    constructor(space, send, told, changed) {
+      Object.assign(this, { prefix: `${PREFIX}${space}:`, send, told, changed, saved: false, memory: new Map(), listeners: new Map() });
       Object.assign(this, { busy: false, timer: null, wait: FIRST_WAIT, problem: "", safe: true });
       const again = () => { this.wait = FIRST_WAIT; this.flush(); };
       window.addEventListener("online", again);
@@ -42,7 +43,7 @@
       try { localStorage.removeItem(key); } catch { /* nothing was stored */ }
     }
 
-    // The entry is in the browser's store before this returns; the promise resolves when the server has it.
+    // The entry is in the browser's store before this returns; the promise resolves when the server has it or refuses it.
     add(kind, body) {
       this.last = Math.max(Date.now(), (this.last || 0) + 1);
       const key = `${this.prefix}${String(this.last).padStart(15, "0")}:${body.id}`;
@@ -64,11 +65,13 @@
             this.forget(entry.key);
             this.wait = FIRST_WAIT;
             this.problem = "";
+            this.saved = true;
+            this.told(answer);
             this.listeners.get(entry.key)?.(answer);
           } catch (error) {
             if (!error.refused) throw error;
             this.keep(entry.key, { kind: entry.kind, body: entry.body, refused: error.message });
-            this.listeners.get(entry.key)?.(null);
+            this.listeners.get(entry.key)?.({ refused: error.message, code: error.code });
           }
           this.listeners.delete(entry.key);
           this.changed();

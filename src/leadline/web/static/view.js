@@ -99,9 +99,9 @@
       id("pace").textContent = parts.join(" · ");
     }
 
-    saving(outbox, saved) {
+    saving(outbox) {
       const waiting = outbox.waiting().length, refused = outbox.refused().length, node = id("save");
-      let words = saved ? "✓ saved" : "", state = "";
+      let words = outbox.saved ? "✓ saved" : "", state = "";
       if (waiting && outbox.problem) {
         [words, state] = [`${waiting} not saved yet: ${outbox.problem}. Kept here, trying again.`, "failed"];
         if (!outbox.safe) words = `${waiting} not saved, and this browser keeps nothing: leave the page open. ${outbox.problem}.`;
