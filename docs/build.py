@@ -115,8 +115,9 @@ def commands() -> str:
 
     root = typer.main.get_command(app)
     parts = ["## leadline", "", _options(root)]
-    for name, command in root.commands.items():  # type: ignore[attr-defined]
+    for name, command in flat(root):
         usage = "".join(f" {_metavar(p)}" for p in command.params if p.param_type_name == "argument")
+        usage += " COMMAND" if hasattr(command, "commands") else ""
         told = inspect.cleandoc(command.help or "")
         text, _, example = told.partition("Example: ")
         parts += ["", f"## leadline {name}", "", text.strip(), "", "```text"]
@@ -126,9 +127,17 @@ def commands() -> str:
             "",
             f"Example: `{example.strip()}`",
             "",
-            _options(command),
+            *([_options(command)] if command.params else []),
         ]
     return "\n".join(parts)
+
+
+def flat(group: Any, above: str = "") -> Iterable[tuple[str, Any]]:
+    """Every command below a group, by its whole name; a group stands before its own."""
+    for name, command in group.commands.items():
+        yield f"{above}{name}", command
+        if hasattr(command, "commands"):
+            yield from flat(command, f"{above}{name} ")
 
 
 def _options(command: Any) -> str:

@@ -36,6 +36,8 @@ def qrels_account(qrels: Qrels, judged: Judged) -> dict[str, Any]:
         "max_grade": judged.max_grade,
         "merged": qrels.merged,
         "resolved": qrels.resolved,
+        "rule": qrels.rule,
+        "models": qrels.models,
     }
 
 
@@ -72,6 +74,8 @@ def warnings(
         lines.append(f"only {few}: these are estimates, not a verdict")
     if qrels["resolved"]:
         lines.append(f"settled by the rule named: {amount(qrels['resolved'], 'repeated judgment')}")
+    if qrels["models"]:
+        lines.append(f"uncertified: {amount(qrels['models'], 'label')} of {qrels['judgments']} are a model's")
     ceilings = {
         row.measure: row.ceiling for row in summaries if row.group is None and row.ceiling is not None
     }

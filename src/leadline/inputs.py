@@ -177,6 +177,6 @@ def name_and_path(name: str | None, given: str) -> tuple[str | None, str]:
 
 
 def _sha256(path: str) -> str | None:
-    if path == "-" or Path(path).is_dir():
+    if path == "-" or "://" in path or Path(path).is_dir():
         return None
     return Source.open(path).sha256()

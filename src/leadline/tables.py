@@ -107,7 +107,8 @@ class Qrels:
 
     `subtopic` is the second column of TREC qrels where it was kept. `merged` counts rows that repeated a pair
     with the same grade; `resolved` those settled by a named rule. `max_grade` is the declared top of the scale,
-    or None for the largest grade of the file.
+    or None for the largest grade of the file. Of labels made from a book of judgments, `rule` names how, and
+    `models` counts those that are a model's.
     """
 
     frame: pl.DataFrame
@@ -115,6 +116,8 @@ class Qrels:
     resolved: int = 0
     max_grade: float | None = None
     source: str = "qrels"
+    rule: str | None = None
+    models: int = 0
 
     @classmethod
     def checked(

@@ -54,7 +54,7 @@ def test_every_command_and_option_is_documented() -> None:
     from leadline.cli.main import app
 
     page = reference("commands.md")
-    for name, command in typer.main.get_command(app).commands.items():
+    for name, command in build.flat(typer.main.get_command(app)):
         _, found, section = page.partition(f"## leadline {name}\n")
         assert found, name
         section = section.partition("\n## ")[0]

@@ -97,7 +97,7 @@ def test_j29_alpha_leaves_single_votes_out():
 
 
 def test_gwet_ac1_ac2():
-    # pa = 119/132; π = (125 + 124, 5 + 6, 2 + 2)/264; pe = ½·Σπ(1 − π) = .05346; (pa − pe)/(1 − pe) = .89587, as
+    # pa = 119/132; π = (125 + 124, 5 + 6, 2 + 2)/264; pe = ½·Σπ(1 − π) = .05422; (pa − pe)/(1 − pe) = .89587, as
     # irrCAC 0.4.4 has it, which rounds to five decimals.
     table = [[118, 5, 2], [4, 1, 0], [2, 0, 0]]
     counts = grade_counts(items_of(table), [0, 1, 2])

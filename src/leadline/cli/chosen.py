@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leadline.config import KINDS, Settings
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from leadline.conventions import Conventions
     from leadline.inputs import Inputs
     from leadline.measure import Measure
-    from leadline.tables import RunSource
+    from leadline.tables import Qrels, RunSource
 
 AVERAGES = ("judged", "intersection")
 SWITCHES = ("ties", "order", "undefined", "depth", "duplicates", "ignore_self", "comments")
@@ -70,6 +71,27 @@ def grade_map(text: str | None) -> dict[float, float] | None:
         raise UsageError(f"--grade-map {text!r} has not the form 1=4,2=3") from None
 
 
+def labels_of_book(path: str | None, form: str | None, grading: Mapping[str, Any]) -> "Qrels | None":
+    """The labels of a book of judgments by the rule `latest`; None where the path is none, or a format is named.
+
+    Raises
+    ------
+    LeadlineError: it is a book and cannot be read, or has no label.
+    """
+    if path is None or path == "-" or form is not None:
+        return None
+    from leadline.formats.bookfile import is_book, is_rows, shown_name
+    from leadline.formats.source import Source
+
+    if not is_book(path) and (not Path(path).is_file() or not is_rows(Source.open(path))):
+        return None
+    from leadline.judging.exchange import rows_of
+    from leadline.judging.labels import make_labels
+
+    scale = {name: grading[name] for name in ("grade_map", "max_grade")}
+    return make_labels(rows_of(path)).qrels(shown_name(path), **scale)
+
+
 def prepared(
     runs: list[str], chosen: Mapping[str, Any], watch: "Callable[[RunSource], RunSource] | None" = None
 ) -> "tuple[Inputs, dict[str, Measure], Conventions]":
@@ -91,7 +113,10 @@ def prepared(
         "max_grade": chosen["max_grade"],
     }
     formats = {"input_format": chosen["input_format"], "qrels_format": chosen["qrels_format"]}
-    given = gather(list(runs), chosen["qrels"], file, rules, grading=grading, **formats)
+    book = labels_of_book(chosen["qrels"], chosen["qrels_format"], grading)
+    given = gather(list(runs), book or chosen["qrels"], file, rules, grading=grading, **formats)
+    if book is not None:
+        given = replace(given, paths=(*given.paths, ("qrels", book.source)))
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
     return given, asked, rules

@@ -190,6 +190,11 @@ def gated(
     pinned = read_baseline(path)
     with progress(quiet) as watch:
         given, _, rules = prepared([candidate], chosen, watch)
+        if given.qrels.models:
+            raise UsageError(
+                f"{amount(given.qrels.models, 'label')} of {printable(given.qrels.source)} are a model's without a "
+                "certificate, which cannot gate: leadline book export BOOK qrels.txt --kind person"
+            )
         files = {
             "candidate": candidate,
             "config": os.path.relpath(settings.path or FILE),

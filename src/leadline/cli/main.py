@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from leadline.cli.agreement import agreement
+from leadline.cli.book import app as book
 from leadline.cli.compare import compare, power
 from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
@@ -42,6 +44,8 @@ app.command(rich_help_panel="Decide")(baseline)
 app.command(rich_help_panel="Decide")(gate)
 app.command(rich_help_panel="Judge")(judge)
 app.command(rich_help_panel="Judge")(serve)
+app.add_typer(book, name="book", rich_help_panel="Judge")
+app.command(rich_help_panel="Judge")(agreement)
 
 
 def _version(asked: bool) -> None:

@@ -58,8 +58,8 @@ def is_repeated(pair: Pair, who: str, seed: str, share: float = 0.05) -> bool:
 class Places:
     """The places of each pair: one for every person wanted. Only a person's standing grade takes one.
 
-    `unsure`, `skip` and `broken` take none, nor do a model's judgments or a lead's decision; who has said any of
-    them of a pair is not asked again.
+    `unsure`, `skip` and `broken` take none, nor do a model's judgments or a lead's decision. Who has said anything of
+    a pair is not asked again.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ class Places:
     """
 
     def __init__(self, rows: Iterable[Judgment]) -> None:
-        self._taken: dict[Pair, set[str]] = {}
         self._seen: dict[Pair, set[str]] = {}
+        self._taken: dict[Pair, set[str]] = {}
         for pair, votes in votes_of(rows).items():
             persons = [row for row in votes if row.kind == "person"]
             self._seen[pair] = {row.who for row in persons}
-            self._taken[pair] = {row.who for row in persons if row.grade is not None and not row.adjudicates}
+            self._taken[pair] = {row.who for row in persons if row.grade is not None}
 
     def graded_by(self, pair: Pair) -> set[str]:
         """The persons whose grade of the pair stands."""

@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, RowMapping, create_engine, event, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError
 
 from leadline.errors import InputError, MissingExtraError, printable
+from leadline.formats.bookfile import is_server, shown_name
 from leadline.judging.judgment import FLAGS, Judgment, Span, by_time, standing
 from leadline.judging.migrations import STEPS, migrate, version_of
 
@@ -59,33 +60,50 @@ class Book:
         """
         place = str(target)
         server = is_server(place)
-        name = _without_password(place) if server else place
+        name = shown_name(place)
         if not server and not create and not Path(place).exists():
             raise InputError(f"{printable(name)}: no such book of judgments")
         try:
             book = cls(_server(place) if server else _file(place), name)
-            with book.engine.connect() as connection:
+            book._prepare(create)
+        except ValueError as error:
+            raise InputError(f"{printable(name)}: cannot open the book: {printable(str(error))}") from None
+        except SQLAlchemyError as error:
+            raise InputError(f"{printable(name)}: cannot open the book: {_reason(error)}") from None
+        return book
+
+    def _prepare(self, create: bool) -> None:
+        try:
+            with self.engine.connect() as connection:
                 current = version_of(connection)
             if current is None and not create:
                 raise ValueError("there is no book of judgments in it")
             if current != len(STEPS):
-                with book.writing() as connection:
+                with self.writing() as connection:
                     migrate(connection)
-        except ValueError as error:
-            raise InputError(f"{printable(name)}: cannot open the book: {printable(str(error))}") from None
-        except SQLAlchemyError as error:
-            reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-            raise InputError(f"{printable(name)}: cannot open the book: {printable(reason)}") from None
-        return book
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction: on disk when the block ends well, without a trace when not. One writer at a time."""
-        with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
+        with self._reached(writing=True) as connection, connection.begin():
             if connection.dialect.name == "postgresql":
                 # As in a file: two that migrate, undo or look for a free place wait for each other.
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({WRITERS})"))
             yield connection
+
+    @contextmanager
+    def _reached(self, **options: Any) -> Iterator[Connection]:
+        """A connection; where the database fails (a full disk, a lost server) one error that names the book."""
+        try:
+            with self.engine.connect().execution_options(**options) as connection:
+                yield connection
+        except (DataError, IntegrityError, ProgrammingError):
+            raise
+        except DBAPIError as error:
+            raise InputError(f"{printable(self.name)}: {_reason(error)}") from None
 
     def add(self, judgments: Iterable[Judgment]) -> int:
         """Append judgments, all or none; those whose id is in the book already are passed over.
@@ -142,7 +160,7 @@ class Book:
 
     def rows(self) -> list[Judgment]:
         """Every row, in the order in which they were added."""
-        with self.engine.connect() as connection:
+        with self._reached() as connection:
             return _select(connection)
 
     def standing(self) -> list[Judgment]:
@@ -160,6 +178,11 @@ class Book:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def rows_in(connection: Connection) -> list[Judgment]:
+    """Every row, as a transaction of the caller sees them, in the order in which they were added."""
+    return _select(connection)
 
 
 def insert(connection: Connection, judgments: Iterable[Judgment]) -> int:
@@ -207,11 +230,6 @@ def added_after(connection: Connection, seq: int) -> tuple[list[Judgment], int]:
     return _select(connection, between, {"seq": seq, "last": last}), last
 
 
-def is_server(target: str) -> bool:
-    """True for the URL of a PostgreSQL database; anything else is the path of a file."""
-    return target.startswith(("postgresql://", "postgres://"))
-
-
 def _file(path: str) -> Engine:
     # Through the parts: a path may hold what has a meaning in a URL.
     url = URL.create("sqlite+pysqlite", database=path)
@@ -255,10 +273,7 @@ def _server(url: str) -> Engine:
     return create_engine("postgresql+psycopg://" + url.partition("://")[2], pool_pre_ping=True)
 
 
-def _without_password(url: str) -> str:
-    """The URL for messages: host and database, without user, password and options.
-
-    >>> _without_password("postgresql://ana:secret@db/labels?password=secret")
-    'postgresql://db/labels'
-    """
-    return "postgresql://" + url.partition("://")[2].partition("?")[0].rpartition("@")[2]
+def _reason(error: SQLAlchemyError) -> str:
+    """What the database said, in one line."""
+    lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+    return printable(lines[0] if lines else type(error).__name__)

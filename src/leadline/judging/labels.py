@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -54,7 +54,13 @@ class Labels:
     pairs: int
     without: Mapping[str, int]
 
-    def qrels(self, source: str = "book", *, max_grade: float | None = None) -> Qrels:
+    def qrels(
+        self,
+        source: str = "book",
+        *,
+        grade_map: Mapping[float, float] | None = None,
+        max_grade: float | None = None,
+    ) -> Qrels:
         """The labels as judgments to score with.
 
         Raises
@@ -71,7 +77,8 @@ class Labels:
             },
             schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64},
         )
-        return Qrels.checked(frame, source=source, max_grade=max_grade)
+        made = Qrels.checked(frame, source=source, max_grade=max_grade, grade_map=grade_map)
+        return replace(made, rule=self.rule, models=self.of_kind("model"))
 
     def account(self) -> dict[str, Any]:
         """What the labels stand on, in numbers."""
@@ -101,7 +108,7 @@ class Labels:
         parts = [f"{amount(len(self.labels), 'label')} by the rule {self.rule}"]
         for count, words in (
             (self.of_kind("model"), "of a model"),
-            (account["tied"], f"settled by {TIES[self.rule]}" if self.rule in TIES else "tied"),
+            (account["tied"], f"settled by {TIES.get(self.rule)}"),
             (self.without.get("marked", 0), "without a label: unsure, skip or broken"),
             (self.without.get("open", 0), "without a label: the judges differ and nobody decided"),
         ):
@@ -111,17 +118,19 @@ class Labels:
 
 
 TIES = {
+    "latest": "their ids, as their times are equal or not known",
     "majority": "the smaller of the grades given most often",
     "median": "the smaller of the two middle grades",
 }
-"""How a rule chooses between equals: the smaller grade, so that a tie never flatters a system."""
+"""How a rule chooses between equals. The smaller grade, where there is one, so that a tie never flatters a system."""
 
 
 def votes_of(rows: Iterable[Judgment]) -> dict[Pair, list[Judgment]]:
-    """The vote of each judge on each pair: their latest row that stands; a repeated showing does not vote.
+    """The vote of each judge on each pair: their latest row that stands; neither a repeated showing nor a decision votes.
 
     A judge is a name and a kind. A mark (unsure, skip, broken) replaces that judge's earlier grade. The votes of a
-    pair are in the order of their times, which is the same in every book that holds the same rows.
+    pair are in the order of their times, which is the same in every book that holds the same rows. A pair that has only
+    rows without a vote is there with an empty list.
 
     >>> rows = [Judgment("q", "d", 1, who="ana", when="2026-01-01T00:00:00Z"), Judgment("q", "d", 2, who="ana")]
     >>> [vote.grade for vote in votes_of(rows)["q", "d"]]
@@ -129,23 +138,34 @@ def votes_of(rows: Iterable[Judgment]) -> dict[Pair, list[Judgment]]:
     """
     latest: dict[Pair, dict[tuple[str, str], Judgment]] = {}
     for row in by_time(standing(list(rows))):
-        if not row.repeat:
-            latest.setdefault((row.query_id, row.doc_id), {})[row.kind, row.who] = row
+        votes = latest.setdefault((row.query_id, row.doc_id), {})
+        if not row.repeat and not row.adjudicates:
+            votes[row.kind, row.who] = row
     return {pair: by_time(votes.values()) for pair, votes in latest.items()}
+
+
+def decisions_of(rows: Iterable[Judgment]) -> dict[Pair, Judgment]:
+    """The decision of a lead that stands on each pair that has one: the latest row that adjudicates.
+
+    >>> decisions_of([Judgment("q", "d", 1, adjudicates=True), Judgment("q", "e", 1)])["q", "d"].grade
+    1
+    """
+    return {(row.query_id, row.doc_id): row for row in by_time(standing(list(rows))) if row.adjudicates}
 
 
 def make_labels(rows: Iterable[Judgment], rule: str = "latest") -> Labels:
     """One grade a pair from the judgments of a book, by one of `RULES`.
 
     Votes are each judge's latest standing grade (`votes_of`). A model's votes count only where no person graded the
-    pair, and a negative grade ("in the pool, not judged") only where there is no other. A lead's decision is a vote
-    like any other, but for the rule `adjudicated`.
+    pair, and a negative grade ("in the pool, not judged") only where there is no other. A lead's decision (a row with
+    `adjudicates`) is no vote.
 
-    - `latest`: the vote given last, whoever gave it.
+    - `latest`: the grade given last, whoever gave it, a lead's decision among them; of grades of one time, or of none,
+      the one whose id comes last.
     - `majority`: the grade given most often; of several such the smallest.
     - `median`: the middle vote; of an even number the smaller of the two in the middle.
-    - `adjudicated`: a lead's decision (a row with `adjudicates`), the latest of several; where there is none, the
-      grade that all votes share; where they differ, no label.
+    - `adjudicated`: a lead's decision, the latest of several; where there is none, the grade that all votes share;
+      where they differ, no label.
     - `quepid`: the consensus of Quepid, rounded half away from zero, see `quepid_consensus`.
 
     Raises
@@ -158,19 +178,24 @@ def make_labels(rows: Iterable[Judgment], rule: str = "latest") -> Labels:
     """
     if rule not in RULES:
         raise UnknownNameError("rule", rule, RULES)
-    found = votes_of(rows)
+    every = list(rows)
+    found, decisions = votes_of(every), decisions_of(every)
     labels, without = [], {"marked": 0, "open": 0}
     for pair in sorted(found):
         votes = _counted(found[pair])
-        if rule == "adjudicated":
-            # A lead's mark is a decision too: the pair then has no label.
-            decided = [row for row in found[pair] if row.adjudicates]
-            votes = [row for row in decided[-1:] if row.grade is not None] if decided else votes
+        decision = decisions.get(pair)
+        if decision is not None and rule == "latest":
+            votes = _counted(by_time([*found[pair], decision]))
+        elif decision is not None and rule == "adjudicated":
+            # A mark is a decision too: the pair then has no label.
+            votes = [decision] if decision.grade is not None else []
         grades = [row.grade for row in votes if row.grade is not None]
         if not grades:
             without["marked"] += 1
             continue
         grade, tied = RULES[rule](grades)
+        if rule == "latest":
+            tied = any(row.when == votes[-1].when and row.grade != grade for row in votes)
         if grade is None:
             without["open"] += 1
             continue

@@ -200,8 +200,9 @@ def account_line(account: Mapping[str, Any]) -> str:
 def _qrels_text(qrels: Mapping[str, Any]) -> str:
     words = {"queries": "judged queries", "judgments": "judgments", "relevant": "relevant"}
     texts = [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key) is not None]
-    words = {"merged": "repeated rows merged", "resolved": "conflicts settled"}
-    return ", ".join(texts + [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key)])
+    words = {"merged": "repeated rows merged", "resolved": "conflicts settled", "models": "of a model"}
+    texts += [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key)]
+    return ", ".join(texts + ([f"from a book by the rule {qrels['rule']}"] if qrels.get("rule") else []))
 
 
 def _systems_text(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -1,0 +1,91 @@
+"""The texts of documents by id: from JSONL, CSV, TSV or Parquet, a BEIR corpus, or a folder of text files."""
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from leadline.errors import InputError, printable
+from leadline.formats.columns import plain
+from leadline.formats.delimited import read_table
+from leadline.formats.faults import Faults, WrongValue, found_text, id_text
+from leadline.formats.jsontext import decode, lines_of, objects
+from leadline.formats.rows import read_parquet, records_of
+from leadline.formats.sniff import recognise
+from leadline.formats.source import Source
+
+IDS = ("id", "docid", "docno", "documentid", "corpusid", "chunkid", "pid", "passageid")
+"""The names of a document's id, in plain form: only letters and digits count, so `_id` is `id`."""
+TEXT_FILES = (".txt", ".md", ".rst", ".text")
+
+
+def read_texts(path: str | Path, wanted: Collection[str] | None = None) -> dict[str, str]:
+    """The text of each document that is wanted (None: of all), by its id.
+
+    Raises
+    ------
+    InputError, RowsError: no such place, a row without id or text, or one id twice with two texts.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "documents.jsonl")
+    ...     _ = file.write_text('{"id": "d1", "text": "one"}\\n{"id": "d2", "text": "two"}\\n')
+    ...     read_texts(file, ["d2"])
+    {'d2': 'two'}
+    """
+    place = Path(path)
+    corpus = next(iter(sorted(place.glob("corpus.jsonl*"))), None) if place.is_dir() else None
+    faults = Faults(str(path))
+    if place.is_dir() and corpus is None:
+        return dict(_files(place, wanted))
+    texts: dict[str, str] = {}
+    for line, row in _rows(Source.open(corpus or path), faults):
+        try:
+            own, text = _document(row)
+        except WrongValue as wrong:
+            faults.add(line, None, wrong.found, wrong.expected)
+            continue
+        if texts.get(own, text) != text:
+            faults.add(line, None, own, "each document stands once, or with the same text")
+        if wanted is None or own in wanted:
+            texts[own] = text
+    faults.check()
+    return texts
+
+
+def _rows(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    endings = [one.lower() for one in Path(source.path).suffixes if one.lower() not in (".gz", ".zst")]
+    form = recognise(source.head(), endings[-1] if endings else "")
+    if form == "parquet":
+        yield from records_of(read_parquet(source))
+    elif form in ("csv", "tsv") or (endings and endings[-1] in (".csv", ".tsv")):
+        separator = "\t" if form == "tsv" or endings[-1:] == [".tsv"] else ","
+        yield from records_of(read_table(source, separator).frame)
+    elif form in ("jsonl", "json"):
+        yield from objects(lines_of(decode(source.read_all(), source.name)), faults)
+    else:
+        raise InputError(
+            f"{printable(source.name)}: documents come as rows with an id and a text: jsonl, csv, tsv or parquet"
+        )
+
+
+def _document(row: Mapping[str, Any]) -> tuple[str, str]:
+    by_name = {plain(str(name)): value for name, value in row.items()}
+    own = next((by_name[name] for name in IDS if by_name.get(name) is not None), None)
+    if own is None:
+        raise WrongValue(found_text(row), "a document has an id")
+    text = by_name.get("text")
+    if not isinstance(text, str):
+        raise WrongValue(found_text(row), "a document has a text")
+    return id_text(own, "document id"), text
+
+
+def _files(folder: Path, wanted: Collection[str] | None) -> Iterator[tuple[str, str]]:
+    """The text files of a folder; a document's id is its path there, and may leave the ending out."""
+    for file in sorted(folder.rglob("*")):
+        own = file.relative_to(folder).as_posix()
+        if file.suffix.lower() not in TEXT_FILES or not file.is_file():
+            continue
+        short = own.removesuffix(file.suffix)
+        name = short if wanted is not None and short in wanted and own not in wanted else own
+        if wanted is None or name in wanted:
+            yield name, decode(file.read_bytes(), str(file))
