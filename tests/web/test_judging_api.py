@@ -269,3 +269,41 @@ def test_what_is_not_there_is_said_in_the_same_shape(ana: Someone) -> None:
     assert ana.grade("nothing").status_code == 404
     assert ana.client.delete("/api/judgments").status_code == 405
     assert ana.get("next?count=0").status_code == ana.get("next?count=51").status_code == 422
+
+
+def test_agreement_is_that_of_the_command(tmp_path: Path) -> None:
+    """ana and bob: 0 0, 1 1, 2 2, 3 0 over four pairs, eve alone on a fifth; ana saw one twice and differed."""
+    from leadline.judging.agreement import Rules as Reckoning
+    from leadline.judging.agreement import agreement_report
+
+    book = str(tmp_path / "b.db")
+    rows = [
+        Judgment(f"q{i % 3}", f"d{i}", grade, who="ana", seconds=10) for i, grade in enumerate([0, 1, 2, 3])
+    ]
+    rows += [Judgment(f"q{i % 3}", f"d{i}", grade, who="bob") for i, grade in enumerate([0, 1, 2, 0])]
+    rows += [Judgment("q1", "d4", 1, who="eve"), Judgment("q0", "d0", 1, who="ana", repeat=True)]
+    with Book.open(book) as opened:
+        opened.add(rows)
+    with alone(setup(book)) as ana:
+        found = ana.get("agreement").json()
+    report = agreement_report(rows, Reckoning(scale=(0.0, 1.0, 2.0, 3.0)))
+    assert (found["people"], found["pairs"]) == (3, 4)
+    assert (
+        found["alpha"] == report["alpha"]["ordinal"]
+        and found["kappa"] == report["pairs_of_persons"][0]["kappa"]
+    )
+    assert found["grades"] == [0, 1, 2, 3] and sum(map(sum, found["confusion"])) == 5
+    assert found["by_pair_of_people"] == [
+        {"a": "ana", "b": "bob", "pairs": 4, "agreed": 3, "kappa": found["kappa"]}
+    ]
+    people = {row["who"]: row for row in found["by_person"]}
+    assert people["ana"]["alpha"] == found["alpha"] and people["eve"]["alpha"] is None
+    assert (people["ana"]["repeats"], people["ana"]["self_agreement"]) == (1, 0)
+    # Five judgments of which four say their time, 10 s each: 360 an hour.
+    assert people["ana"]["per_hour"] == 360
+    assert {row["query_id"]: row["agreement"] for row in found["by_query"]} == {"q0": 0.5, "q1": 1, "q2": 1}
+
+
+def test_agreement_of_nobody_is_nothing(ana: Someone) -> None:
+    found = ana.get("agreement").json()
+    assert (found["people"], found["pairs"], found["alpha"], found["kappa"]) == (0, 0, None, None)

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from leadline.judging.judgment import Judgment
-from leadline.web import overview
+from leadline.web import concord, overview
 from leadline.web.accounts import Accounts
 from leadline.web.api import PROBLEMS, Asks, TheDesk, asks, changes, done, given, shown
 from leadline.web.refusal import Refusal
@@ -19,6 +19,7 @@ from leadline.web.shapes import (
     AccountsOut,
     AckOut,
     AdjudicationIn,
+    AgreementOut,
     CompareOut,
     DisagreementsOut,
     InvitationOut,
@@ -91,6 +92,13 @@ async def compare(
     """Two systems' rankings of one query side by side, with moves and grades."""
     rows = await done(desk.standing())
     return await run_in_threadpool(overview.compare, desk.setup, rows, query_id, a, b, k)
+
+
+@router.get("/agreement")
+async def agreement(person: Leads, desk: TheDesk) -> AgreementOut:
+    """How far people agree: over all, by person, by two people, by query."""
+    rows = await done(desk.standing())
+    return await run_in_threadpool(concord.agreement, desk.setup, rows)
 
 
 @router.get("/disagreements")

@@ -359,3 +359,51 @@ class DisagreementsOut(BaseModel):
     """The pairs that people differ on, widest first."""
 
     pairs: list[DisputedOut]
+
+
+class OnePersonOut(BaseModel):
+    """One person's agreement with the others and with themselves, and their pace."""
+
+    who: str
+    judgments: int
+    hours: float | None
+    per_hour: float | None
+    repeats: int
+    self_agreement: float | None
+    agreement: float | None
+    kappa: float | None
+    alpha: float | None
+
+
+class TwoPeopleOut(BaseModel):
+    """How two people agree."""
+
+    a: str
+    b: str
+    pairs: int
+    agreed: int
+    kappa: float | None
+
+
+class OneQueryOut(BaseModel):
+    """How people agree on one query."""
+
+    query_id: str
+    query: str
+    pairs: int
+    agreement: float | None
+    alpha: float | None
+
+
+class AgreementOut(BaseModel):
+    """How people agree."""
+
+    people: int
+    pairs: int
+    alpha: float | None
+    kappa: float | None
+    grades: list[float]
+    confusion: list[list[int]]
+    by_person: list[OnePersonOut]
+    by_pair_of_people: list[TwoPeopleOut]
+    by_query: list[OneQueryOut]
