@@ -163,7 +163,6 @@ def run(book: str, assessors: int, seconds: float, folder: Path) -> Seen:
         *written(folder, int(assessors * (seconds + 20))),
     ]
     command += ["--auth", "--port", "0", "--book", book, *(f"--invite={name}" for name in names)]
-    # A thousand tries to log in a minute are not allowed, and not needed: the limit is by address.
     server = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUTF8": "1"}
     )
@@ -181,6 +180,7 @@ def run(book: str, assessors: int, seconds: float, folder: Path) -> Seen:
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(timeout=20)
+        server.stdout.close()
 
 
 def lost(book: str, seen: Seen) -> set[str]:

@@ -68,9 +68,12 @@ def serve(
 
     listening = serving.listen(host, port)
     app = create_app(setup)
-    address = (url.rstrip("/") + "/") if url else serving.address_of(listening, root_path)
+    own = serving.address_of(listening, root_path)
+    address = (url.rstrip("/") + "/") if url else own
     typer.echo(f"{amount(len(setup.pairs), 'pair')} to judge, into {printable(app.state.desk.book.name)}")
     typer.echo(f"{address}  (Control-C ends; everything is saved as people go)")
+    if url:
+        typer.echo(f"  listening at {own}")
     if auth:
         _print_links(app.state, invite or [], address)
     serving.run_app(app, listening, root_path=root_path, proxies=proxy_headers or ())

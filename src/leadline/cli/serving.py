@@ -180,6 +180,9 @@ def listen(host: str, port: int | None) -> socket.socket:
 def address_of(listening: socket.socket, root_path: str = "") -> str:
     """The address for a browser."""
     host, port = listening.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        # Every address of this machine: its name is one that others can use.
+        host = socket.gethostname()
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}{root_path}/"
 

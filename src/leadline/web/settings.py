@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from html import escape
 from pathlib import Path
 
 from leadline.errors import InputError, UsageError, printable
@@ -104,10 +105,10 @@ class Rules:
         """
         from markdown_it import MarkdownIt
 
-        # Pictures would be asked from other servers, and data: addresses are not in the content policy.
-        return str(
-            MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(self.guideline)
-        )
+        markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+        # Pictures would be asked from other servers, which the content policy does not let through: their words stay.
+        markdown.add_render_rule("image", lambda _, tokens, place, *__: escape(tokens[place].content))
+        return str(markdown.render(self.guideline))
 
 
 def read_rules(scale: str | None, guideline: str | Path | None) -> Rules:
