@@ -8,22 +8,56 @@ from typing import Any
 
 import pytest
 
-from browser.world import Server, write_files
+from browser.world import Server, Several, fill_book, write_files
 
 CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = (
-    "--no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-component-update "
-    "--disable-sync --disable-quic"
-).split()
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+]
 PATIENCE = 10_000
 """Milliseconds after which a page that does not do what it should has failed."""
 
 
+@pytest.fixture(scope="session")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Several]:
+    """One process with many books."""
+    folder = tmp_path_factory.mktemp("several")
+    write_files(folder)
+    one = Several(folder)
+    one.start()
+    yield one
+    one.stop()
+
+
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """A server over the files above and an empty book."""
+def server(several: Several) -> Server:
+    """An empty book over the files of `world`, served."""
+    return several.book()
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[Server]:
+    """`leadline judge` in a process of its own, over an empty book."""
     write_files(tmp_path)
     one = Server(tmp_path)
+    one.start()
+    yield one
+    one.stop()
+
+
+@pytest.fixture(scope="session")
+def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose book holds what bob and cat said, and something of ana's; for tests that change little."""
+    folder = tmp_path_factory.mktemp("looked-at")
+    write_files(folder)
+    fill_book(folder)
+    one = Server(folder)
     one.start()
     yield one
     one.stop()

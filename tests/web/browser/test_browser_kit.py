@@ -94,7 +94,7 @@ def test_a_name_is_asked_for_and_answers_stay(tmp_path: Path, open_page: Callabl
     assert document(page) == third and page.text_content("#count") == "2 of 12"
     rows = download(page, tmp_path)
     assert (tmp_path / "judgments-Zoë-3.jsonl").exists()
-    assert [(row.doc_id, row.grade, row.mark, row.who) for row in rows][0] == (
+    assert (rows[0].doc_id, rows[0].grade, rows[0].mark, rows[0].who) == (
         TITLES[first],
         0,
         None,

@@ -1,12 +1,24 @@
 """A server that is down, an answer that is lost, a save that is refused: nothing is lost, nothing is stored twice."""
 
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from browser.screen import answer, document, moved_on, press, saved
 from browser.world import TITLES, Server
 
 
-def test_judging_goes_on_while_the_server_is_down(server: Server, judging: Any) -> None:
+@pytest.fixture
+def judging_there(own_server: Server, open_page: Callable[..., Any]) -> Any:
+    """The judging screen of a server that may be stopped."""
+    page = open_page(f"{own_server.address}/judge")
+    page.wait_for_selector("#work:not([hidden])")
+    return page
+
+
+def test_judging_goes_on_while_the_server_is_down(own_server: Server, judging_there: Any) -> None:
+    server, judging = own_server, judging_there
     given = [answer(judging, "2")]
     saved(judging)
     server.stop()
@@ -22,7 +34,8 @@ def test_judging_goes_on_while_the_server_is_down(server: Server, judging: Any) 
     assert [row.grade for row in server.rows()] == [2, 0, 1, 3]
 
 
-def test_answers_outlive_the_page(server: Server, judging: Any, open_page: Any) -> None:
+def test_answers_outlive_the_page(own_server: Server, judging_there: Any, open_page: Any) -> None:
+    server, judging = own_server, judging_there
     server.stop()
     given = [answer(judging, key) for key in "03"]
     press(judging, "u")

@@ -82,51 +82,60 @@ def write_files(folder: Path) -> None:
     (folder / "guideline.md").write_text(GUIDELINE, encoding="utf-8")
 
 
-class Server:
-    """`leadline judge` in a process of its own, which may be stopped and started again at the same address."""
+def fill_book(folder: Path) -> None:
+    """bob and cat differ on two pairs: by 3 on d0, by 1 on d1; cat is not sure of d2; ana has judged d3."""
+    given = [("d0", 0, 3), ("d1", 1, 2), ("d3", 2, 2), ("d4", 1, 1)]
+    rows = [
+        Judgment("q", doc, grade, who=who, id=f"{who}-{doc}", note=f"Why {doc}" if who == "cat" else "")
+        for doc, bob, cat in given
+        for who, grade in (("bob", bob), ("cat", cat))
+    ]
+    rows += [Judgment("q", "d2", mark="unsure", who="cat"), Judgment("q", "d3", 2, who="ana")]
+    with Book.open(folder / "book.db") as book:
+        book.add(rows)
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.process = folder, None
+
+class Server:
+    """A server in a process of its own, which may be stopped and started again at the same address.
+
+    `leadline judge` for ana; with `team`, `leadline serve` with those options.
+    """
+
+    def __init__(self, folder: Path, team: list[str] | None = None) -> None:
+        self.folder, self.team = folder, team
+        self.process: subprocess.Popen[bytes] | None = None
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "leadline", "judge", "pairs.jsonl", "--documents", "documents.jsonl"]
-        command += [
-            "--queries",
-            "queries.jsonl",
-            "--guideline",
-            "guideline.md",
-            "--book",
-            "book.db",
-            "--name",
-            "ana",
-        ]
-        command += [
-            "--repeats",
-            "0",
-            "--overlap",
-            "1",
-            "--people",
-            "3",
-            "--port",
-            str(self.port),
-            "--no-browser",
-        ]
-        log = (self.folder / "server.log").open("ab")
-        with log:
+        """Start it, and wait until it answers."""
+        alone = ["judge", "--name", "ana", "--no-browser"]
+        command = [sys.executable, "-m", "leadline", *(alone if self.team is None else ["serve", *self.team])]
+        command += ["pairs.jsonl", "--documents", "documents.jsonl", "--queries", "queries.jsonl"]
+        command += ["--guideline", "guideline.md", "--book", "book.db", "--port", str(self.port)]
+        command += ["--repeats", "0", "--overlap", "1", "--people", "3"]
+        self.run(command, f"{self.address}/api/health")
+
+    def run(self, command: list[str], health: str) -> None:
+        """Start a command, and wait until that address answers."""
+        with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)
-        for _ in range(300):
+        for _ in range(600):
             try:
-                with urllib.request.urlopen(f"{self.address}/api/health", timeout=5):
+                with urllib.request.urlopen(health, timeout=5):
                     return
             except OSError:
                 time.sleep(0.05)
-        raise AssertionError((self.folder / "server.log").read_text())
+        raise AssertionError(self.said())
+
+    def said(self) -> str:
+        """What it has printed."""
+        return (self.folder / "server.log").read_text(encoding="utf-8")
 
     def stop(self) -> None:
+        """End it at once, as a crash would."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
@@ -140,4 +149,39 @@ class Server:
     def standing(self) -> list[Judgment]:
         """The rows that stand."""
         with Book.open(self.folder / "book.db") as book:
+            return book.standing()
+
+
+class Several(Server):
+    """Many books apart in one process; `book()` is one that is empty. It saves starting a process for every test."""
+
+    COUNT = 24
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self.used = iter(range(self.COUNT))
+        script = str(Path(__file__).with_name("several.py"))
+        command = [sys.executable, script, str(self.folder), str(self.port), str(self.COUNT)]
+        self.run(command, f"{self.address}/0/api/health")
+
+    def book(self) -> "OneBook":
+        """A book that no test has used."""
+        return OneBook(self, next(self.used))
+
+
+class OneBook(Server):
+    """One book of several: its address and its rows."""
+
+    def __init__(self, several: Several, number: int) -> None:
+        self.folder, self.number = several.folder, number
+        self.address = f"{several.address}/{number}"
+
+    def rows(self) -> list[Judgment]:
+        """All rows of the book."""
+        with Book.open(self.folder / f"book-{self.number}.db") as book:
+            return book.rows()
+
+    def standing(self) -> list[Judgment]:
+        """The rows that stand."""
+        with Book.open(self.folder / f"book-{self.number}.db") as book:
             return book.standing()

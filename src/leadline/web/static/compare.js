@@ -65,7 +65,7 @@
       ...[["up", "higher on the right"], ["down", "lower on the right"], ["same", "same rank"]].map(([kind, words]) => el("li", {},
         svg("svg", { viewBox: "0 0 24 8", class: "moves", "aria-hidden": "true" }, svg("path", { d: "M0 4H24", class: kind })), ` ${words}`)),
       ...[...letters.values()].sort((x, y) => (y.grade ?? -1) - (x.grade ?? -1)).map((hit) => el("li", {}, badge(hit), " ",
-        hit.grade === null ? "not judged" : `${hit.grade} ${scale.find((one) => one.grade === hit.grade)?.name || ""}`)));
+        hit.grade === null ? "not judged" : scale.find((one) => one.grade === hit.grade)?.name || `grade ${hit.grade}`)));
     id("result").replaceChildren(key, area);
     draw(drawing, left, right);
     new ResizeObserver(() => draw(drawing, left, right)).observe(area);

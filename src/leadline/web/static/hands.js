@@ -92,12 +92,14 @@
     },
     async whole() {
       const entry = this.shown();
-      if (!entry || !entry.pair.has_more) return;
+      if (!entry) return;
+      if (!entry.pair.has_more) return this.view.last("This is the whole document.");
       try {
-        this.view.full(await this.source.document(entry.pair.doc_id), entry.pair);
+        this.view.full(await this.source.document(entry.pair.doc_id));
       } catch (error) {
         this.view.last(`The document cannot be shown: ${error.message}`);
       }
+      return undefined;
     },
     terms(on) {
       this.view.showTerms = id("terms-on").checked = on;

@@ -113,6 +113,7 @@
     async forward() {
       if (this.moving) return undefined;
       this.draft();
+      this.view.last("");
       return this.at < this.trail.length - 1 ? this.show(this.at + 1) : this.fresh();
     }
     // After an answer: the next pair of this tab that has none, else a new one.
@@ -177,6 +178,7 @@
     back() {
       if (this.moving) return;
       this.draft();
+      this.view.last("");
       if (this.at > 0) this.show(this.at - 1);
     }
 

@@ -2,7 +2,9 @@
 // Shows a pair and the state of saving; it decides nothing.
 (() => {
   const L = window.Leadline;
-  const { el, id, link, webAddress, marked, units, sentences, columnar } = L;
+  const { el, id, link, webAddress, marked, points, units, sentences, columnar } = L;
+  // The server gives so many characters of grey text; less where the document begins or ends.
+  const AROUND = 400;
   const put = (node, text) => { node.textContent = text || ""; node.hidden = !text; };
 
   class View {
@@ -28,8 +30,8 @@
       this.card(pair);
       this.stems = L.terms(pair.query);
       this.sentences = sentences(pair.text);
-      put(id("before"), pair.before && `…${pair.before}`);
-      put(id("after"), pair.after && `${pair.after}…`);
+      put(id("before"), pair.before && `${points(pair.before) < AROUND ? "" : "…"}${pair.before.trimEnd()}`);
+      put(id("after"), pair.after && `${pair.after.trimStart()}${points(pair.after) < AROUND ? "" : "…"}`);
       id("text").classList.toggle("current", Boolean(pair.before || pair.after));
       for (const name of ["before", "text", "after"]) id(name).classList.toggle("code", columnar(pair.text));
       id("whole").hidden = !pair.has_more;
@@ -133,7 +135,7 @@
       end.focus();
     }
 
-    full(whole, pair) {
+    full(whole) {
       id("full-title").textContent = whole.title || whole.doc_id;
       id("full-path").textContent = whole.path || "";
       const chunk = whole.start === null || whole.start === undefined ? []
@@ -143,7 +145,6 @@
       id("full").showModal();
       id("full-text").querySelector(".chunk")?.scrollIntoView({ block: "start" });
       id("full-text").focus({ preventScroll: true });
-      return pair;
     }
   }
 
