@@ -147,3 +147,27 @@ def test_a_pair_whose_text_changed_is_judged_again(server: Server, judging: Any)
     assert {row.doc_id: row.grade for row in server.standing()}[TITLES[first]] == 3 and len(
         server.rows()
     ) == 12
+
+
+def test_answers_under_another_guideline_are_sent_only_when_asked(server: Server, judging: Any) -> None:
+    pair = judging.evaluate("() => Leadline.judge.entry.name")
+    title = document(judging)
+    entry = {
+        "kind": "judgment",
+        "body": {"id": "0a" * 16, "pair": pair, "grade": 3, "evidence": [], "note": ""},
+    }
+    judging.evaluate(
+        "entry => localStorage.setItem(`leadline:outbox:${Leadline.judge.source.family}older:000000000000001:${entry.body.id}`,"
+        " JSON.stringify(entry))",
+        entry,
+    )
+    judging.reload()
+    judging.wait_for_selector("text=1 refused")
+    assert server.rows() == []
+    judging.focus("#show-refused")
+    press(judging, "Enter")
+    assert "another guideline" in judging.text_content("#refused-list")
+    judging.focus("#refused-again")
+    press(judging, "Enter")
+    saved(judging)
+    assert [(row.doc_id, row.grade) for row in server.rows()] == [(TITLES[title], 3)]

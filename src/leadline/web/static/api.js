@@ -60,7 +60,8 @@
       settings = await ask("/api/settings");
       const source = new ApiSource();
       source.settings = settings;
-      source.space = `${root()}|${settings.assessor}|${settings.guideline_version}`;
+      source.family = `${root()}|${settings.assessor}|`;
+      source.space = `${source.family}${settings.guideline_version}`;
       return source;
     }
     next(count, skipped) { return get("/api/next", { count, skipped }); }

@@ -41,6 +41,7 @@
     const clicks = { undo: () => this.undo(), back: () => this.back(), forward: () => this.forward(), keys: () => id("help").showModal(),
       whole: () => this.whole(), pick: () => this.evidence(), retry: () => this.outbox.flush(), "show-refused": () => this.refusals(),
       "refused-keep": () => L.save("refused.json", JSON.stringify(this.outbox.refused(), null, 1)),
+      "refused-again": () => { this.outbox.sendAgain(); id("refused").close(); },
       "refused-away": () => { for (const one of this.outbox.refused()) this.outbox.forget(one.key); id("refused").close(); this.status(); } };
     for (const [name, action] of Object.entries(clicks)) id(name).addEventListener("click", action);
     id("terms-on").addEventListener("change", (event) => this.terms(event.target.checked));

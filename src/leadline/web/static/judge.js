@@ -34,6 +34,7 @@
     }
     async start() {
       this.wire();
+      if (this.source.family) this.outbox.adopt(this.source.family);
       this.outbox.flush();
       await this.forward();
     }

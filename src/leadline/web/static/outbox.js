@@ -26,6 +26,25 @@
       } catch { /* without storage the entries live in memory, and `safe` says so */ }
       return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, entry]) => ({ ...entry, key }));
     }
+    // Answers of the same person under another guideline or for another book are not sent unasked, and not lost.
+    adopt(family) {
+      const others = [];
+      try {
+        for (let place = 0; place < localStorage.length; place += 1) {
+          const key = localStorage.key(place);
+          if (key.startsWith(PREFIX + family) && !key.startsWith(this.prefix)) others.push(key);
+        }
+        for (const key of others) {
+          const entry = JSON.parse(localStorage.getItem(key));
+          this.keep(this.prefix + key.split(":").slice(-2).join(":"), { ...entry, refused: "given under another guideline, or for another book" });
+          localStorage.removeItem(key);
+        }
+      } catch { /* without storage there is nothing to adopt */ }
+    }
+    sendAgain() {
+      for (const { key, kind, body } of this.refused()) this.keep(key, { kind, body });
+      this.flush();
+    }
     waiting() { return this.entries().filter((entry) => !entry.refused); }
     refused() { return this.entries().filter((entry) => entry.refused); }
 
