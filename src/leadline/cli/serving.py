@@ -193,6 +193,8 @@ def run_app(
     """Serve until the person ends it; what was acknowledged is on disk."""
     import uvicorn
 
+    # Two threads hand every save to each other; by default the one that waits for the other may wait for 5 ms.
+    sys.setswitchinterval(0.0005)
     config = uvicorn.Config(
         app,
         log_level="warning",

@@ -70,6 +70,7 @@ class Desk:
         self.setup = setup
         self.book = Book.open(setup.book)
         self._seq, self._asked = 0, 0.0
+        self._released: list[dict[str, str]] = []
         self.tally = Tally()
         self.queue = Queue((), setup.plan, self.tally)
         self._load()
@@ -152,10 +153,11 @@ class Desk:
             names = self.queue.next(who, count, now)
             if self.queue.to_hold(names, who, now):
                 connection = batch.writing()
+                self._clear(connection)
                 # Another program may serve the same book: what it has given out is not given out again.
                 self._read_reservations(connection)
                 names = self.queue.next(who, count, now)
-                _reserve(connection, self.queue.hold(names, who, now), who, now)
+                _reserve(connection, self.queue.hold(names, who, now), who)
             return names, self._progress(who)
 
         return self.ask(job)
@@ -183,7 +185,7 @@ class Desk:
         before = self.tally.own((pair.query_id, pair.doc_id), who, repeat)
         back = [] if before is None else [taken_back(before, who)]
         self._write(connection, [*back, row])
-        self._release(connection, pair.name, who)
+        self._release(pair.name, who)
         return self._told(who, row, pair)
 
     def _row(self, who: str, given: Given, pair: Pair, repeat: bool) -> Judgment:
@@ -222,11 +224,19 @@ class Desk:
             others = [one for one in self.tally.of_pair((pair.query_id, pair.doc_id)) if one.who != who]
         return Saved(row.id, self._progress(who), pair, others)
 
-    def _release(self, connection: Connection, name: str, who: str) -> None:
+    def _release(self, name: str, who: str) -> None:
+        """Let a pair go; in the database with the next reservations, for until then nobody reads them there."""
         self.queue.release(name, who)
-        connection.execute(
-            text("DELETE FROM reservations WHERE pair = :pair AND who = :who"), {"pair": name, "who": who}
-        )
+        self._released.append({"pair": name, "who": who})
+
+    def _clear(self, connection: Connection) -> None:
+        """Remove the reservations of pairs that were let go, and those that have run out."""
+        connection.execute(text("DELETE FROM reservations WHERE until < :now"), {"now": time.time()})
+        if self._released:
+            connection.execute(
+                text("DELETE FROM reservations WHERE pair = :pair AND who = :who"), self._released
+            )
+            self._released = []
 
     def undo(self, who: str) -> "Future[tuple[str, Judgment, Progress] | tuple[None, None, Progress]]":
         """Take back a person's last judgment that stands on a pair of the file; its opaque name and what it said."""
@@ -238,7 +248,8 @@ class Desk:
                 if name is not None and not row.adjudicates:
                     self._write(connection, [taken_back(row, who)])
                     now = time.time()
-                    _reserve(connection, self.queue.hold([] if row.repeat else [name], who, now), who, now)
+                    self._clear(connection)
+                    _reserve(connection, self.queue.hold([] if row.repeat else [name], who, now), who)
                     return name, row, self._progress(who)
             return None, None, self._progress(who)
 
@@ -317,11 +328,10 @@ def taken_back(row: Judgment, who: str) -> Judgment:
     return Judgment(row.query_id, row.doc_id, who=who, undoes=row.id)
 
 
-def _reserve(connection: Connection, held: dict[str, float], who: str, now: float) -> None:
-    """Write reservations down; those that have run out go."""
+def _reserve(connection: Connection, held: dict[str, float], who: str) -> None:
+    """Write reservations down."""
     if not held:
         return
-    connection.execute(text("DELETE FROM reservations WHERE until < :now"), {"now": now})
     connection.execute(
         text(
             "INSERT INTO reservations (pair, who, until) VALUES (:pair, :who, :until) "

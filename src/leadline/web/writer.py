@@ -42,7 +42,10 @@ class Batch:
     def writing(self) -> Connection:
         """The connection of the transaction; what is written through it is on disk when the batch is acknowledged."""
         if self._connection is None:
-            self._connection = self._stack.enter_context(self._book.writing())
+            try:
+                self._connection = self._stack.enter_context(self._book.writing())
+            except LeadlineError as error:
+                raise BookFailure(f"the book could not be written: {error}") from None
             self._begun(self._connection)
         return self._connection
 
@@ -126,4 +129,7 @@ def _failure(error: Exception) -> BaseException:
     if isinstance(error, SQLAlchemyError):
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
         return BookFailure(f"the book could not be written: {printable(reason)}")
-    return error
+    # What a job refuses was told before: this is the book's own word for a database that fails.
+    return (
+        BookFailure(f"the book could not be written: {error}") if isinstance(error, LeadlineError) else error
+    )
