@@ -16,6 +16,9 @@ from leadline.web.queue import Plan, again
 from leadline.web.settings import Rules
 
 
+LATER = "2999-01-01T00:00:00Z"
+
+
 @pytest.fixture
 def ana(tmp_path: Path) -> Any:
     with alone(setup(str(tmp_path / "judgments.db"))) as someone:
@@ -281,7 +284,7 @@ def test_agreement_is_that_of_the_command(tmp_path: Path) -> None:
         Judgment(f"q{i % 3}", f"d{i}", grade, who="ana", seconds=10) for i, grade in enumerate([0, 1, 2, 3])
     ]
     rows += [Judgment(f"q{i % 3}", f"d{i}", grade, who="bob") for i, grade in enumerate([0, 1, 2, 0])]
-    rows += [Judgment("q1", "d4", 1, who="eve"), Judgment("q0", "d0", 1, who="ana", repeat=True)]
+    rows += [Judgment("q1", "d4", 1, who="eve"), Judgment("q0", "d0", 1, who="ana", repeat=True, when=LATER)]
     with Book.open(book) as opened:
         opened.add(rows)
     with alone(setup(book)) as ana:

@@ -22,8 +22,8 @@ from leadline.web.refusal import Refusal
 from leadline.web.security import LARGEST, TRIES, Signer, Tries
 
 CHANGES = ["judgments", "undo", "adjudications", "invitations", "accounts/revoke", "logout"]
-READS = ["settings", "next", "progress", "queries", "compare?query_id=q0", "pairs/x", "documents/d0"]
-LEAD_READS = ["disagreements", "agreement", "export", "accounts"]
+READS = ["settings", "next", "progress", "queries", "pairs/x", "documents/d0"]
+LEAD_READS = ["compare?query_id=q0", "disagreements", "agreement", "export", "accounts"]
 
 
 def fresh(someone: Someone) -> TestClient:

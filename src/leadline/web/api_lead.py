@@ -82,14 +82,14 @@ async def queries(
 
 @router.get("/compare")
 async def compare(
-    person: Asks,
+    person: Leads,
     desk: TheDesk,
     query_id: Annotated[str, Query(max_length=1000)],
     a: Annotated[str, Query(max_length=1000)] = "",
     b: Annotated[str, Query(max_length=1000)] = "",
     k: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> CompareOut:
-    """Two systems' rankings of one query side by side, with moves and grades."""
+    """Two systems' rankings of one query side by side, with moves and grades: what an assessor must not see before."""
     rows = await done(desk.standing())
     return await run_in_threadpool(overview.compare, desk.setup, rows, query_id, a, b, k)
 
