@@ -198,6 +198,43 @@ def test_text_of_a_document_runs_nothing(judging: Any) -> None:
     assert judging.locator("#document a, #document script, #document img").count() == 0
 
 
+def test_only_addresses_of_the_web_become_links(server: Server, open_page: Callable[..., Any]) -> None:
+    page = open_page("about:blank")
+
+    def poison(route: Any) -> None:
+        answered = route.fetch()
+        found = answered.json()
+        for pair in found["pairs"]:
+            pair |= {
+                "link": "javascript:window.hit=3",
+                "image": "data:image/svg+xml,<svg onload='window.hit=4'/>",
+            }
+        route.fulfill(response=answered, json=found)
+
+    page.route("**/api/next*", poison)
+    page.goto(f"{server.address}/judge")
+    page.wait_for_selector("text=javascript:window.hit=3")
+    assert (
+        page.locator("#document a, #document img").count() == 0 and page.evaluate("() => window.hit") is None
+    )
+
+
+def test_no_key_answers_the_pair_before_while_the_next_is_fetched(server: Server, judging: Any) -> None:
+    def late(route: Any) -> None:
+        judging.wait_for_timeout(400)
+        route.continue_()
+
+    judging.route("**/api/next*", late)
+    for _ in range(14):
+        press(judging, "1")
+    judging.wait_for_function(
+        "() => !document.querySelector('#work').hidden && Leadline.judge.fetching === null"
+    )
+    press(judging, "1")
+    saved(judging)
+    assert server.rows() and all(row.undoes is None for row in server.rows())
+
+
 def test_a_chunk_stands_in_its_document(judging: Any) -> None:
     find(judging, "Chunk")
     assert judging.text_content("#before") == CHUNKS[0].strip()
