@@ -75,7 +75,7 @@ def warnings(
     if qrels["resolved"]:
         lines.append(f"settled by the rule named: {amount(qrels['resolved'], 'repeated judgment')}")
     if qrels["models"]:
-        lines.append(f"uncertified: {amount(qrels['models'], 'label')} of {qrels['judgments']} are a model's")
+        lines.append(f"labels of a model, without a certificate: {qrels['models']} of {qrels['judgments']}")
     ceilings = {
         row.measure: row.ceiling for row in summaries if row.group is None and row.ceiling is not None
     }

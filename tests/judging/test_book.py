@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from leadline.errors import InputError
 from leadline.judging import migrations
-from leadline.judging.book import Book, insert
+from leadline.judging.book import Book, _into_wal, insert
 from leadline.judging.judgment import Judgment, Span, by_time, standing
 
 FULL = Judgment(
@@ -324,3 +324,34 @@ def test_writers_at_once_lose_nothing(target: str) -> None:
         assert not failures
         # Each of 8 gave 20 and took 4 back.
         assert len(book.rows()) == 8 * 24 and len(book.standing()) == 8 * 16
+
+
+def test_no_two_rows_made_here_have_one_time() -> None:
+    times = [Judgment("q", "d", 1).when for _ in range(2000)]
+    assert times == sorted(set(times))
+
+
+def test_a_file_is_written_through(tmp_path: Path) -> None:
+    with Book.open(tmp_path / "j.db") as book, book.engine.connect() as connection:
+        found = [
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")
+        ]
+    # 2 is FULL: the log is on disk before `add` returns, so that a power cut loses nothing either.
+    assert found == ["wal", 2]
+
+
+def test_opening_waits_where_sqlite_does_not() -> None:
+    """Two that turn the log on at once: SQLite tells one of them at once that the file is locked."""
+
+    class Locked:
+        def __init__(self, words: str, times: int) -> None:
+            self.words, self.times = words, times
+
+        def execute(self, _: str) -> None:
+            self.times -= 1
+            if self.times >= 0:
+                raise sqlite3.OperationalError(self.words)
+
+    _into_wal(Locked("database is locked", 3))
+    with pytest.raises(sqlite3.OperationalError, match="disk I/O"):
+        _into_wal(Locked("disk I/O error", 1))

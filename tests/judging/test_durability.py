@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import database
 from leadline.errors import InputError
 from leadline.judging.book import Book
 from leadline.judging.judgment import Judgment
+from shared.books import database
 
 SCRIPT = Path(__file__).with_name("killed.py")
 

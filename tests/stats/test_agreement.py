@@ -125,14 +125,14 @@ def test_what_has_no_kappa():
     # Kappa 1 is an estimate; from a sample without a difference there is no interval, and none of zero width.
     full = cohen_kappa([[5, 0], [0, 5]])
     assert full.estimate == 1 and full.se == 0 and full.interval.low is None
-    interval = kappa_by_query([[[5, 0], [0, 5]]] * 4, rng())
+    interval = kappa_by_query([[[5, 0], [0, 5]]] * 5, rng())
     assert (
         interval.estimate == 1 and interval.low is None and interval.reason == "no spread: all values equal"
     )
-    assert kappa_by_query([[[5, 1], [0, 5]]], rng()).reason == "queries<2"
+    assert kappa_by_query([[[5, 1], [0, 5]]] * 4, rng()).reason == "queries<5"
     assert kappa_by_query(np.zeros((0, 2, 2)), rng()).reason == "n<1"
-    # Two of three queries without variation: 8 of 27 resamples have none either.
-    rare = kappa_by_query([[[5, 0], [0, 0]]] * 2 + [[[1, 1], [1, 1]]], rng())
+    # Four of five queries without variation: (4/5)^5 = 33 % of the resamples have none either.
+    rare = kappa_by_query([[[5, 0], [0, 0]]] * 4 + [[[1, 1], [1, 1]]], rng())
     assert rare.reason == "undefined in over 5 % of the resamples" and rare.low is None
 
 
@@ -248,12 +248,12 @@ def test_the_bootstrap_is_the_plain_one():
 
 
 def test_alpha_by_query():
-    units = [[0, 0], [1, 1], [0, 1], [1, 1], [2, 2], [1, 2], [0, 0], [2]]
-    queries = ["a", "a", "b", "b", "c", "c", "d", "e"]
+    units = [[0, 0], [1, 1], [0, 1], [1, 1], [2, 2], [1, 2], [0, 0], [1, 0], [2]]
+    queries = ["a", "a", "b", "b", "c", "c", "d", "e", "f"]
     interval = alpha_by_query(grade_counts(units, range(3)), queries, range(3), rng())
     assert interval.estimate == pytest.approx(krippendorff_alpha(grade_counts(units, range(3)), range(3)))
-    # The query of a single vote is none of the four that were drawn from.
-    assert interval.n == 4 and interval.low < interval.estimate <= interval.high <= 1
+    # The query of a single vote is none of the five that were drawn from.
+    assert interval.n == 5 and interval.low < interval.estimate <= interval.high <= 1
     assert alpha_by_query(grade_counts([[1]], [0, 1]), ["a"], [0, 1], rng()).reason == "n<1"
     with pytest.raises(UsageError, match="one for each"):
         alpha_by_query(grade_counts([[1]], [0, 1]), ["a", "b"], [0, 1], rng())

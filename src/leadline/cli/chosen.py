@@ -71,7 +71,9 @@ def grade_map(text: str | None) -> dict[float, float] | None:
         raise UsageError(f"--grade-map {text!r} has not the form 1=4,2=3") from None
 
 
-def labels_of_book(path: str | None, form: str | None, grading: Mapping[str, Any]) -> "Qrels | None":
+def labels_of_book(
+    path: str | None, form: str | None = None, grading: Mapping[str, Any] | None = None
+) -> "Qrels | None":
     """The labels of a book of judgments by the rule `latest`; None where the path is none, or a format is named.
 
     Raises
@@ -88,7 +90,7 @@ def labels_of_book(path: str | None, form: str | None, grading: Mapping[str, Any
     from leadline.judging.exchange import rows_of
     from leadline.judging.labels import make_labels
 
-    scale = {name: grading[name] for name in ("grade_map", "max_grade")}
+    scale = {name: (grading or {}).get(name) for name in ("grade_map", "max_grade")}
     return make_labels(rows_of(path)).qrels(shown_name(path), **scale)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leadline.cli import options
-from leadline.cli.chosen import listed, prepared
+from leadline.cli.chosen import labels_of_book, listed, prepared
 from leadline.cli.evaluate import progress
 from leadline.config import FILE, KINDS, Settings
 from leadline.errors import UsageError, amount, printable
@@ -192,8 +192,8 @@ def gated(
         given, _, rules = prepared([candidate], chosen, watch)
         if given.qrels.models:
             raise UsageError(
-                f"{amount(given.qrels.models, 'label')} of {printable(given.qrels.source)} are a model's without a "
-                "certificate, which cannot gate: leadline book export BOOK qrels.txt --kind person"
+                f"{printable(given.qrels.source)}: {amount(given.qrels.models, 'label')} of a model without a "
+                "certificate, which cannot gate; persons' alone: leadline book export BOOK qrels.txt --kind person"
             )
         files = {
             "candidate": candidate,
@@ -290,18 +290,19 @@ def _what_can_be_decided(
     from leadline.formats.read import read_qrels
     from leadline.stats.power import smallest_margin
 
+    book = labels_of_book(qrels)
     if not runs:
-        if not Path(qrels).exists():
+        if book is None and not Path(qrels).exists():
             return [
                 f"{printable(qrels)} is not there yet: what can be decided depends on how many queries it has"
             ]
-        n = read_qrels(qrels).frame["query_id"].n_unique()
+        n = (book or read_qrels(qrels)).frame["query_id"].n_unique()
         least = smallest_margin(n, ASSUMED_SPREAD)
         return [
             f"{amount(n, 'query', 'queries')} decide a margin of {least:.3f} with power .8, if differences "
             f"spread by {ASSUMED_SPREAD:g}; two runs show how they do: leadline init OLD.run NEW.run --force"
         ]
-    scores = evaluate(runs, qrels, asked, profile=profile or "leadline-1")
+    scores = evaluate(runs, book or qrels, asked, profile=profile or "leadline-1")
     said = []
     for row in compare(scores, scores.systems[0]):
         if not row.sd:

@@ -117,7 +117,7 @@ def write_quepid(path: str | Path, rows: Iterable[Rating], judges: Sequence[str]
     cells: dict[tuple[str, str], dict[str | None, str]] = {}
     for row in rows:
         cells.setdefault((row.query, row.doc_id), {})[row.who] = (
-            f"{row.grade:.0f}" if row.grade.is_integer() else repr(row.grade)
+            f"{row.grade:.0f}" if float(row.grade).is_integer() else repr(row.grade)
         )
     columns: Sequence[str | None] = [None] if judges is None else judges
     names = ["rating"] if judges is None else [guarded(name) for name in judges]

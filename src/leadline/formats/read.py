@@ -11,6 +11,7 @@ import polars as pl
 
 from leadline.conventions import Conventions
 from leadline.errors import InputError, UsageError, printable
+from leadline.formats.bookfile import is_book, shown_name
 from leadline.formats.sniff import checked_format, recognise
 from leadline.formats.source import Source
 from leadline.formats.trec import TrecRun, name_of, read_trec_qrels
@@ -75,6 +76,11 @@ def read_qrels(
     InputError, RowsError: the file cannot be read or is wrong. UnknownNameError: no such format.
     """
     form = _named(path, input_format)
+    if is_book(path):
+        raise InputError(
+            f"{printable(shown_name(str(path)))}: a book of judgments; make its labels first: leadline book export BOOK "
+            "qrels.txt (in Python: leadline.judging, make_labels(rows_of(BOOK)).qrels())"
+        )
     if form == "beir":
         from leadline.formats.beir import read_beir_qrels
 

@@ -3,10 +3,11 @@
 import hashlib
 import json
 import math
+import threading
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from leadline.errors import InputError, printable
@@ -20,6 +21,18 @@ TEXTS = (
 )  # fmt: skip
 NUMBERS = ("grade", "seconds", "probability")
 FLAGS = ("repeat", "adjudicates")
+
+
+_CLOCK = threading.Lock()
+_last = datetime.min.replace(tzinfo=UTC)
+
+
+def _now() -> str:
+    """The time of this moment, later than any that it gave before: the latest of two judgments must be the second."""
+    global _last
+    with _CLOCK:
+        _last = max(datetime.now(UTC), _last + timedelta(microseconds=1))
+        return _last.isoformat(timespec="microseconds")
 
 
 @dataclass(frozen=True)
@@ -61,7 +74,7 @@ class Judgment:
     guideline: str = ""
     seconds: float | None = None
     note: str = ""
-    when: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="milliseconds"))
+    when: str = field(default_factory=_now)
     repeat: bool = False
     probability: float | None = None
     stratum: str | None = None

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,9 @@ from leadline.report.wording import ABSENT
 
 SHOWN = 10
 """How many queries, pairs and changed labels a table shows; the JSON has all."""
+
+FEW_QUERIES = 20
+"""Below so many queries a bootstrap over them covers too little."""
 
 Table = tuple[str, Sequence[str], list[list[str]], int]
 """Its heading (empty: none), the names of its columns, its rows, and how many of the columns are text."""
@@ -54,10 +58,15 @@ def agreement_csv(report: Mapping[str, Any]) -> str:
 
 
 def _plain(lines: Sequence[str], tables: Sequence[Table]) -> str:
-    blocks = ["\n".join(map(printable, lines))]
+    blocks = ["\n".join(_wrapped(line) for line in lines)]
     for title, head, rows, texts in tables:
         blocks.append("\n".join([*([title] if title else []), *table_lines(head, rows, texts)]))
     return "\n\n".join(blocks) + "\n"
+
+
+def _wrapped(line: str) -> str:
+    """A line of at most 100 characters, what is left over below it."""
+    return "\n".join(textwrap.wrap(printable(line), 100, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def _status_lines(status: Mapping[str, Any]) -> list[str]:
@@ -82,8 +91,8 @@ def _status_lines(status: Mapping[str, Any]) -> list[str]:
         changed = status["changed"]
         gone = sum(row["now"] is None for row in changed)
         lines.append(
-            f"documents: {amount(len(changed) - gone, 'judgment')} of a text that has changed since, {gone} of one that "
-            f"is not there, {status['without_hash']} that do not say which text was judged"
+            f"documents: {amount(len(changed) - gone, 'vote')} on a text that has changed since, {gone} on one that is "
+            f"not there; {amount(status['without_hash'], 'judgment')} without the hash of the text that was judged"
         )
     return lines
 
@@ -127,6 +136,8 @@ def _agreement_lines(report: Mapping[str, Any]) -> list[str]:
     ]
     if alpha["reason"]:
         lines.append(f"! alpha has no interval: {alpha['reason']}")
+    elif alpha["queries"] < FEW_QUERIES:
+        lines.append(f"! only {alpha['queries']} queries: the intervals are rough")
     left = report["left_out"]
     if left["models"]:
         lines.append(f"left out: {amount(left['models'], 'judgment')} of models")

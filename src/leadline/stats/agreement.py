@@ -14,7 +14,9 @@ from leadline.stats.student import normal_quantile
 
 WEIGHTS = ("none", "linear", "quadratic")
 NO_VARIATION = "no variation: one grade only"
-TOO_FEW_QUERIES = "queries<2"
+LEAST_QUERIES = 5
+"""Of n queries there are C(2n − 1, n) different resamples: 35 of four, too few for tails of 2.5 %; 126 of five."""
+TOO_FEW_QUERIES = f"queries<{LEAST_QUERIES}"
 OFTEN_UNDEFINED = "undefined in over 5 % of the resamples"
 UNDEFINED_SHARE = 0.05
 AT_ONCE = 1 << 21
@@ -119,8 +121,8 @@ def kappa_by_query(
 ) -> Interval:
     """The interval of kappa by the percentile bootstrap over queries: the items of one query stay together.
 
-    Its `n` counts the queries. A resample without variation has no kappa and is left out; where they are more than
-    5 %, there is no interval.
+    Its `n` counts the queries; below `LEAST_QUERIES` there is no interval. A resample without variation has no kappa
+    and is left out; where they are more than 5 %, there is no interval either.
 
     Parameters
     ----------
@@ -130,10 +132,10 @@ def kappa_by_query(
     ------
     UnknownNameError, UsageError: as `cohen_kappa`.
 
-    >>> tables = [[[3, 0], [0, 2]], [[2, 1], [0, 2]], [[1, 0], [1, 4]], [[4, 1], [0, 0]]]
+    >>> tables = [[[3, 0], [0, 2]], [[2, 1], [0, 2]], [[1, 0], [1, 4]], [[4, 1], [0, 0]], [[0, 0], [0, 0]]]
     >>> interval = kappa_by_query(tables, np.random.default_rng(1))
     >>> round(interval.estimate, 3), interval.n
-    (0.712, 4)
+    (0.712, 5)
     """
     every = np.asarray(tables, dtype=np.float64)
     if every.ndim != 3:
@@ -249,7 +251,7 @@ def percentile_interval(estimate: float, draws: Floats, level: float, n: int) ->
     check_level(level)
     there = draws[~np.isnan(draws)]
     reason = None
-    if n < 2:
+    if n < LEAST_QUERIES:
         reason = TOO_FEW_QUERIES
     elif draws.size - there.size > UNDEFINED_SHARE * draws.size:
         reason = OFTEN_UNDEFINED

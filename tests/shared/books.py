@@ -56,6 +56,12 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     yield from database(request.getfixturevalue("server"))
 
 
+@pytest.fixture
+def server_book(server: str) -> Iterator[str]:
+    """Where an empty book can be opened on the server."""
+    yield from database(server)
+
+
 def database(server: str) -> Iterator[str]:
     """The URL of an empty database on the server, gone afterwards."""
     import psycopg
