@@ -14,7 +14,7 @@ from leadline.web.accounts import Accounts
 from leadline.web.api import PROBLEMS, Asks, TheDesk, asks, changes, done, given, shown
 from leadline.web.refusal import Refusal
 from leadline.web.security import Person
-from leadline.web.shapes import (
+from leadline.web.shapes_lead import (
     AccountOut,
     AccountsOut,
     AckOut,

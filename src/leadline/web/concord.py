@@ -9,7 +9,7 @@ from leadline.judging.labels import votes_of
 from leadline.stats.agreement import grade_counts
 from leadline.stats.krippendorff import krippendorff_alpha
 from leadline.web.setup import Setup
-from leadline.web.shapes import AgreementOut, OnePersonOut, OneQueryOut, TwoPeopleOut
+from leadline.web.shapes_lead import AgreementOut, OnePersonOut, OneQueryOut, TwoPeopleOut
 
 RESAMPLES = 1
 """The page shows no intervals; the command does."""

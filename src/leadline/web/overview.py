@@ -8,7 +8,8 @@ from leadline.judging.labels import make_labels, votes_of
 from leadline.web.pairs import Pair
 from leadline.web.refusal import unknown
 from leadline.web.setup import Setup
-from leadline.web.shapes import (
+from leadline.web.shapes import PairOut, spans
+from leadline.web.shapes_lead import (
     CompareOut,
     DecisionOut,
     DisagreementsOut,
@@ -16,10 +17,8 @@ from leadline.web.shapes import (
     HitOut,
     JudgedOut,
     LabelOut,
-    PairOut,
     QueriesOut,
     QueryOut,
-    spans,
 )
 
 TOP = 10

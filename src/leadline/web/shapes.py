@@ -8,15 +8,21 @@ from leadline.formats.faults import text_problem
 from leadline.judging.judgment import Judgment
 
 
-def _writable(text: str) -> str:
+def writable(text: str) -> str:
+    """The text, where a book can hold it: without NUL and half characters.
+
+    Raises
+    ------
+    ValueError: it cannot.
+    """
     problem = text_problem(text)
     if problem:
         raise ValueError(f"text{problem}")
     return text
 
 
-Text = Annotated[str, AfterValidator(_writable)]
-Name = Annotated[str, Field(max_length=200), AfterValidator(_writable)]
+Text = Annotated[str, AfterValidator(writable)]
+Name = Annotated[str, Field(max_length=200), AfterValidator(writable)]
 Id = Annotated[str, Field(pattern=r"^[0-9a-fA-F-]{8,64}$")]
 Offset = Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)]
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
@@ -41,7 +47,7 @@ class SpanShape(In):
 
     start: Offset
     end: Offset
-    quote: Annotated[str, Field(max_length=20_000), AfterValidator(_writable)]
+    quote: Annotated[str, Field(max_length=20_000), AfterValidator(writable)]
 
 
 class JudgmentIn(In):
@@ -52,38 +58,15 @@ class JudgmentIn(In):
     grade: Number | None = None
     mark: Mark | None = None
     evidence: Annotated[list[SpanShape], Field(max_length=50)] = []
-    note: Annotated[str, Field(max_length=4000), AfterValidator(_writable)] = ""
+    note: Annotated[str, Field(max_length=4000), AfterValidator(writable)] = ""
     seconds: Annotated[float, Field(ge=0, le=1e7, allow_inf_nan=False, strict=True)] | None = None
     text_hash: Name | None = None
-
-
-class AdjudicationIn(In):
-    """A lead's decision."""
-
-    id: Id
-    pair: Name
-    grade: Number | None = None
-    mark: Mark | None = None
-    note: Annotated[str, Field(max_length=4000), AfterValidator(_writable)] = ""
 
 
 class LoginIn(In):
     """The token of an invitation link."""
 
     token: Name
-
-
-class InviteIn(In):
-    """Who is invited, and as what."""
-
-    name: Name
-    role: Literal["assessor", "lead"] = "assessor"
-
-
-class RevokeIn(In):
-    """Whose sessions and links end."""
-
-    name: Name
 
 
 class JudgmentOut(BaseModel):
@@ -223,187 +206,8 @@ class HealthOut(BaseModel):
     ok: bool
 
 
-class AckOut(BaseModel):
-    """A decision is on disk."""
-
-    saved: str
-
-
 class LoginOut(BaseModel):
     """Who is logged in now."""
 
     assessor: str
     role: str
-
-
-class AccountOut(BaseModel):
-    """An account."""
-
-    name: str
-    role: str
-    created: float
-    active: bool
-
-
-class InvitationOut(BaseModel):
-    """A link that is open."""
-
-    name: str
-    role: str
-    expires: float
-
-
-class AccountsOut(BaseModel):
-    """Who may judge, and who is invited."""
-
-    accounts: list[AccountOut]
-    invitations: list[InvitationOut]
-
-
-class InvitedOut(BaseModel):
-    """A new link: its path below the server's address."""
-
-    token: str
-    path: str
-    expires: float
-
-
-class RevokedOut(BaseModel):
-    """Whose sessions and links have ended."""
-
-    revoked: str
-
-
-class JudgedOut(BaseModel):
-    """Of a system's first ten documents, how many are judged."""
-
-    judged: int
-    returned: int
-
-
-class QueryOut(BaseModel):
-    """One query of the overview."""
-
-    query_id: str
-    query: str
-    need: str | None
-    fields: dict[str, str]
-    pairs: int
-    judged: int
-    unsure: int
-    broken: int
-    disputed: int
-    judged_at_10: dict[str, JudgedOut]
-
-
-class QueriesOut(BaseModel):
-    """The overview of queries."""
-
-    systems: list[str]
-    queries: list[QueryOut]
-
-
-class HitOut(BaseModel):
-    """One rank of a system."""
-
-    rank: int
-    doc_id: str
-    title: str | None
-    text: str
-    grade: float | None
-    letter: str
-    other_rank: int | None
-    move: int | None
-
-
-class CompareOut(BaseModel):
-    """Two systems side by side."""
-
-    query_id: str
-    query: str
-    need: str | None
-    systems: list[str]
-    a: str
-    b: str
-    left: list[HitOut]
-    right: list[HitOut]
-
-
-class LabelOut(BaseModel):
-    """What one unnamed person said."""
-
-    label: str
-    grade: float | None
-    mark: str | None
-    note: str
-    evidence: list[SpanShape]
-
-
-class DecisionOut(BaseModel):
-    """What a lead decided."""
-
-    grade: float | None
-    mark: str | None
-    note: str
-
-
-class DisputedOut(PairOut):
-    """A pair that people differ on."""
-
-    spread: float
-    labels: list[LabelOut]
-    adjudicated: DecisionOut | None
-
-
-class DisagreementsOut(BaseModel):
-    """The pairs that people differ on, widest first."""
-
-    pairs: list[DisputedOut]
-
-
-class OnePersonOut(BaseModel):
-    """One person's agreement with the others and with themselves, and their pace."""
-
-    who: str
-    judgments: int
-    hours: float | None
-    per_hour: float | None
-    repeats: int
-    self_agreement: float | None
-    agreement: float | None
-    kappa: float | None
-    alpha: float | None
-
-
-class TwoPeopleOut(BaseModel):
-    """How two people agree."""
-
-    a: str
-    b: str
-    pairs: int
-    agreed: int
-    kappa: float | None
-
-
-class OneQueryOut(BaseModel):
-    """How people agree on one query."""
-
-    query_id: str
-    query: str
-    pairs: int
-    agreement: float | None
-    alpha: float | None
-
-
-class AgreementOut(BaseModel):
-    """How people agree."""
-
-    people: int
-    pairs: int
-    alpha: float | None
-    kappa: float | None
-    grades: list[float]
-    confusion: list[list[int]]
-    by_person: list[OnePersonOut]
-    by_pair_of_people: list[TwoPeopleOut]
-    by_query: list[OneQueryOut]
