@@ -65,6 +65,15 @@ def write_kit(
     Returns
     -------
     How many pairs are in it.
+
+    >>> import tempfile
+    >>> from leadline.web.documents import Document
+    >>> pairs = [Pair("q", "d", "name", 0, {"bm25": 1}), Pair("q", "gone", "other", 1, {})]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "ana.html")
+    ...     count = write_kit(file, pairs, Documents([Document("d", "a < b")]), {}, scale="0-2", who="ana")
+    ...     count, "a \\u003c b" in file.read_text(encoding="utf-8"), "bm25" in file.read_text(encoding="utf-8")
+    (1, True, False)
     """
     rules = Rules.of(scale, guideline)
     setup = Setup(pairs, documents, queries, rules)

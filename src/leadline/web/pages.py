@@ -27,7 +27,7 @@ JUDGING = (
 MENU = (
     ("/judge", "Judge", False),
     ("/queries", "Queries", False),
-    ("/compare", "Compare", False),
+    ("/compare", "Compare", True),
     ("/agreement", "Agreement", True),
     ("/adjudicate", "Adjudicate", True),
     ("/accounts", "People", True),
@@ -65,7 +65,7 @@ def queries(request: Request) -> Response:
 @router.get("/compare")
 def compare(request: Request) -> Response:
     """Two runs side by side for one query."""
-    return _page(request, "compare.html", "/compare", "compare.js")
+    return _page(request, "compare.html", "/compare", "compare.js", lead=True)
 
 
 @router.get("/agreement")

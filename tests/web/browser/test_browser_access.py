@@ -19,6 +19,7 @@ READY = {
     "/queries": "#result table",
     "/compare": "#result li",
     "/adjudicate": "#result article",
+    "/agreement": "#result table",
 }
 VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
 

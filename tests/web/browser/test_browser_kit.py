@@ -14,7 +14,7 @@ from leadline.judging.book import Book
 from leadline.judging.judgment import Judgment, text_hash
 from leadline.web.documents import read_documents
 from leadline.web.kit import write_kit
-from leadline.web.pairs import read_pairs, read_query_texts
+from leadline.web.pairs import Pair, pair_name, read_pairs, read_query_texts
 
 
 def kit(folder: Path, who: str | None, **more: Any) -> Path:
@@ -114,6 +114,30 @@ def test_nothing_in_the_data_runs(tmp_path: Path, open_page: Callable[..., Any])
     page.wait_for_selector("#work:not([hidden])")
     find(page, "Title")
     assert page.text_content("#text") == ATTACK and page.evaluate("() => window.hit") is None
+
+
+def test_pictures_of_listed_hosts(tmp_path: Path, open_page: Callable[..., Any]) -> None:
+    cards = [
+        {"id": "a", "text": "A", "title": "One", "image": "https://img.example/a.png"},
+        {"id": "b", "text": "B", "title": "Two", "image": "https://other.example/b.png"},
+    ]
+    (tmp_path / "cards.jsonl").write_text("".join(json.dumps(card) + "\n" for card in cards))
+    documents, refused = read_documents(tmp_path / "cards.jsonl", {"a", "b"}, ["img.example"])
+    pairs = [Pair("q", doc, pair_name("q", doc), place, {}) for place, doc in enumerate("ab")]
+    write_kit(tmp_path / "kit.html", pairs, documents, {}, who="ana")
+    assert refused == {"other.example"}
+    page = open_page((tmp_path / "kit.html").as_uri(), offline=True)
+    page.wait_for_selector("#work:not([hidden])")
+    policy = page.get_attribute("meta[http-equiv]", "content")
+    assert "img-src https://img.example;" in policy and "default-src 'none'" in policy
+    find(page, "One")
+    image = page.locator("#card img")
+    assert (
+        image.get_attribute("src") == "https://img.example/a.png"
+        and image.get_attribute("alt") == "Picture: One"
+    )
+    find(page, "Two")
+    assert image.count() == 0
 
 
 def test_no_ranks_are_in_it(tmp_path: Path) -> None:

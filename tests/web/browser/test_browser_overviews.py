@@ -54,6 +54,16 @@ def test_adjudicate_by_keyboard(looked_at: Server, open_page: Callable[..., Any]
 
 
 def test_agreement(looked_at: Server, open_page: Callable[..., Any]) -> None:
+    page = open_page(f"{looked_at.address}/agreement")
+    page.wait_for_selector("text=4 pairs are judged by at least two people; 3 people in all.")
+    bob = page.locator("tr").filter(has=page.locator("th", has_text="bob")).first
+    assert bob.locator("td").first.text_content() == "4"
+    # bob said 0 where cat said 3.
+    assert page.locator(".diagonal").count() == 4
+    assert page.locator(".tile b").last.text_content() == "4"
+
+
+def test_what_cannot_be_computed_is_a_dash(looked_at: Server, open_page: Callable[..., Any]) -> None:
     page = open_page("about:blank")
     found = {
         "people": 2,
@@ -70,11 +80,13 @@ def test_agreement(looked_at: Server, open_page: Callable[..., Any]) -> None:
                 "per_hour": 8.0,
                 "repeats": 0,
                 "self_agreement": None,
+                "agreement": 0.5,
+                "kappa": 0.25,
                 "alpha": 0.4,
             }
         ],
         "by_pair_of_people": [{"a": "bob", "b": "cat", "pairs": 4, "agreed": 2, "kappa": 0.25}],
-        "by_query": [{"query_id": "q", "query": "how do I", "pairs": 4, "alpha": 0.4444}],
+        "by_query": [{"query_id": "q", "query": "how do I", "pairs": 4, "agreement": 0.5, "alpha": 0.4444}],
     }
     page.route("**/api/agreement", lambda route: route.fulfill(json=found))
     page.goto(f"{looked_at.address}/agreement")

@@ -48,8 +48,12 @@ def test_a_team_by_keyboard(team: Server, open_page: Callable[..., Any]) -> None
     saved(page)
     assert [(row.doc_id, row.grade) for row in team.standing() if row.who == "ana"][-1] == (TITLES[title], 2)
     # What others said is for the lead.
-    page.goto(f"{team.address}/adjudicate")
-    assert page.text_content("h1") == "For the lead only" and "Adjudicate" not in page.text_content("nav")
+    for path in ("adjudicate", "compare", "agreement", "accounts"):
+        page.goto(f"{team.address}/{path}")
+        assert page.text_content("h1") == "For the lead only" and "Adjudicate" not in page.text_content("nav")
+    page.goto(f"{team.address}/queries")
+    page.wait_for_selector("#result table")
+    assert page.locator("#result a").count() == 0 and page.evaluate(ACCESS) == []
     page.goto(f"{team.address}/")
     page.focus("#logout")
     press(page, "Enter")

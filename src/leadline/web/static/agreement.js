@@ -8,13 +8,11 @@
     return el("div", { class: "panel tile" }, name, el("b", {}, value), el("span", { class: "small soft" }, words));
   }
   function confusion(found, scale) {
-    const most = Math.max(1, ...found.confusion.flat());
     return table("How often one person gave the row's grade and another the column's, for the same pair",
-      ["", ...found.grades.map((grade) => ({ name: badge(scale, grade), num: true }))],
+      ["", ...found.grades.map((grade) => ({ name: badge(scale, grade), kind: "cell" }))],
       found.confusion.map((line, row) => el("tr", {}, el("th", { scope: "row" }, badge(scale, found.grades[row]), " ",
         scale.find((level) => level.grade === found.grades[row])?.name || ""),
-      ...line.map((count, column) => el("td", { class: `cell${row === column ? " diagonal" : ""}` },
-        count ? el("span", { class: `badge g${Math.round((count / most) * 4)}` }, String(count)) : "0")))));
+      ...line.map((count, column) => cell(count, `cell${row === column ? " diagonal" : ""}${count ? "" : " soft"}`)))));
   }
 
   try {
@@ -31,9 +29,10 @@
     }
     if (found.by_person.length) {
       parts.push(el("h2", {}, "By person"), table("A person's own agreement is over the pairs that they were shown twice",
-        ["Person", ...["Judgments", "Hours", "An hour", "Shown twice", "Agrees with self", "alpha with the others"].map((name) => ({ name, num: true }))],
-        found.by_person.map((one) => el("tr", {}, el("th", { scope: "row" }, one.who), cell(one.judgments), cell(share(one.hours, 1)),
-          cell(share(one.per_hour, 0)), cell(one.repeats), cell(share(one.self_agreement)), cell(share(one.alpha))))));
+        ["Person", ...["Judgments", "Hours", "An hour", "Shown twice", "Agrees with self", "Agrees with others", "kappa", "alpha"].map((name) => ({ name, num: true }))],
+        found.by_person.map((one) => el("tr", {}, el("th", { scope: "row" }, one.who), cell(one.judgments), cell(share(one.hours)),
+          cell(share(one.per_hour, 0)), cell(one.repeats), cell(share(one.self_agreement)),
+          cell(share(one.agreement)), cell(share(one.kappa)), cell(share(one.alpha))))));
     }
     if (found.by_pair_of_people.length) {
       parts.push(el("h2", {}, "By two people"), table("Pairs that both judged",
@@ -43,8 +42,9 @@
     }
     if (found.by_query.length) {
       parts.push(el("h2", {}, "By query"), table("Queries with pairs judged by at least two people",
-        ["Query", ...["Pairs", "alpha"].map((name) => ({ name, num: true }))],
-        found.by_query.map((one) => el("tr", {}, el("th", { scope: "row" }, one.query), cell(one.pairs), cell(share(one.alpha))))));
+        ["Query", ...["Pairs", "Same grade", "alpha"].map((name) => ({ name, num: true }))],
+        found.by_query.map((one) => el("tr", {}, el("th", { scope: "row" }, one.query), cell(one.pairs),
+          cell(share(one.agreement)), cell(share(one.alpha))))));
     }
     id("result").replaceChildren(...parts);
   } catch (error) {

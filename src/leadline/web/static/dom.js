@@ -53,7 +53,7 @@ window.Leadline = {};
     return el("div", {}, el("p", { class: "small soft", "aria-hidden": "true" }, caption),
       el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
         el("table", {}, el("caption", { class: "unseen" }, caption),
-          el("thead", {}, el("tr", {}, head.map((cell) => el("th", { scope: "col", class: cell.num ? "num" : null }, cell.name ?? cell)))),
+          el("thead", {}, el("tr", {}, head.map((cell) => el("th", { scope: "col", class: cell.num ? "num" : cell.kind }, cell.name ?? cell)))),
           el("tbody", {}, rows))));
   }
 

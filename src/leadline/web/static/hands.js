@@ -45,6 +45,12 @@
       "refused-away": () => { for (const one of this.outbox.refused()) this.outbox.forget(one.key); id("refused").close(); this.status(); } };
     for (const [name, action] of Object.entries(clicks)) id(name).addEventListener("click", action);
     id("terms-on").addEventListener("change", (event) => this.terms(event.target.checked));
+    if (id("reveals")) {
+      id("reveals").checked = this.reveals;
+      id("reveals").addEventListener("change", () => this.reveal());
+    }
+    // A press on the button must not end the selection that it is to mark.
+    id("pick").addEventListener("mousedown", (event) => event.preventDefault());
     id("spans").addEventListener("click", (event) => {
       const place = event.target.dataset.span;
       if (place !== undefined) this.unmark(Number(place));
@@ -108,6 +114,7 @@
     },
     reveal() {
       this.reveals = !this.reveals;
+      if (id("reveals")) id("reveals").checked = this.reveals;
       stored(localStorage, `leadline:reveal:${this.space}`, this.reveals);
       const found = this.latest;
       if (found) this.view.last(found.words, this.reveals && found.reveal);

@@ -12,7 +12,7 @@
   }
   function row(one, systems) {
     const to = `${api.root()}/compare?query_id=${encodeURIComponent(one.query_id)}`;
-    const name = systems.length > 1 ? el("a", { href: to }, one.query) : one.query;
+    const name = systems.length > 1 && document.body.dataset.role === "lead" ? el("a", { href: to }, one.query) : one.query;
     return el("tr", {}, el("th", { scope: "row" }, name, one.need ? el("div", { class: "small soft" }, one.need) : null,
       Object.keys(one.fields || {}).length ? el("div", { class: "small soft" },
         Object.entries(one.fields).map(([key, value]) => `${key}: ${value}`).join(" · ")) : null),
