@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from leadline.errors import UsageError, amount
+from leadline.errors import MissingExtraError, UsageError, amount
 from leadline.formats.write import atomic_write
 from leadline.judging.assignment import is_repeated, order_for
-from leadline.web.api import shown
 from leadline.web.documents import Documents
 from leadline.web.pairs import Pair, Query
 from leadline.web.settings import KEYS, Rules
@@ -60,7 +59,7 @@ def write_kit(
 
     Raises
     ------
-    UsageError: none of the pairs has its document.
+    UsageError: none of the pairs has its document, or a scale that cannot be read. MissingExtraError: without `serve`.
 
     Returns
     -------
@@ -76,21 +75,10 @@ def write_kit(
     (1, True, False)
     """
     rules = Rules.of(scale, guideline)
-    setup = Setup(pairs, documents, queries, rules)
     kept = {(one.query_id, one.doc_id): one for one in pairs if one.doc_id in documents}
     if not kept:
         raise UsageError("none of the pairs has its document, so there is nothing to judge offline")
-    order = order_for(who or "", kept, seed)
-    rows = []
-    for key in order:
-        pair = kept[key]
-        row = shown(setup, pair, pair.name).model_dump()
-        row |= {
-            name: value for name in ("probability", "stratum") if (value := getattr(pair, name)) is not None
-        }
-        if is_repeated(key, who or "", seed, repeats):
-            row["again"] = True
-        rows.append(row)
+    rows = _rows(Setup(pairs, documents, queries, rules), kept, who or "", seed, repeats)
     data = {
         "who": who,
         "pairs": rows,
@@ -102,6 +90,27 @@ def write_kit(
     with atomic_write(path) as temporary:
         temporary.write_text(_page(data, rules, who, len(rows)), encoding="utf-8")
     return len(rows)
+
+
+def _rows(
+    setup: Setup, kept: Mapping[tuple[str, str], Pair], who: str, seed: str, repeats: float
+) -> list[dict[str, Any]]:
+    """The pairs as the server's pages get them, in the person's order."""
+    try:
+        from leadline.web.api import shown
+    except ImportError:
+        raise MissingExtraError("an offline kit", "serve") from None
+    rows = []
+    for key in order_for(who, kept, seed):
+        pair = kept[key]
+        row = shown(setup, pair, pair.name).model_dump()
+        row |= {
+            name: value for name in ("probability", "stratum") if (value := getattr(pair, name)) is not None
+        }
+        if is_repeated(key, who, seed, repeats):
+            row["again"] = True
+        rows.append(row)
+    return rows
 
 
 def _document(doc_id: str, documents: Documents) -> dict[str, Any]:
