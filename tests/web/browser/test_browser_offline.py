@@ -171,3 +171,15 @@ def test_answers_under_another_guideline_are_sent_only_when_asked(server: Server
     press(judging, "Enter")
     saved(judging)
     assert [(row.doc_id, row.grade) for row in server.rows()] == [(TITLES[title], 3)]
+
+
+def test_a_browser_that_keeps_nothing(server: Server, open_page: Callable[..., Any]) -> None:
+    page = open_page("about:blank")
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); };")
+    page.goto(f"{server.address}/judge")
+    page.wait_for_selector("#work:not([hidden])")
+    page.route("**/api/judgments", lambda route: route.abort(), times=1)
+    title = answer(page, "1")
+    page.wait_for_selector("text=this browser keeps nothing: leave the page open")
+    saved(page)
+    assert [row.doc_id for row in server.rows()] == [TITLES[title]]

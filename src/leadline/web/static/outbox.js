@@ -12,6 +12,7 @@
       Object.assign(this, { busy: false, timer: null, wait: FIRST_WAIT, problem: "", safe: true });
       const again = () => { this.wait = FIRST_WAIT; this.flush(); };
       window.addEventListener("online", again);
+      window.addEventListener("beforeunload", (event) => { if (this.memory.size) event.preventDefault(); });
       document.addEventListener("visibilitychange", () => { if (!document.hidden && this.problem) again(); });
     }
 
