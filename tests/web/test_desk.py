@@ -197,8 +197,8 @@ def test_rows_of_another_program_are_seen(desk: Desk, target: str) -> None:
 
 def test_two_servers_of_one_book_give_out_no_pair_twice(target: str) -> None:
     first, second = Desk(setup(target)), Desk(setup(target))
-    ana, bob = names(first, "ana", 10), names(second, "bob", 10)
-    assert not set(ana) & set(bob)
+    ana, bob = names(first, "ana", 20), names(second, "bob", 20)
+    assert not set(ana) & set(bob) and len(ana) == 20 and len(bob) == 10
     first.save("ana", given(ana[0])).result()
     assert code(second.save("bob", given(ana[0]))) == "full"
     first.close()
