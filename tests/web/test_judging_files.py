@@ -95,6 +95,15 @@ def test_documents_from_rows_with_cards(tmp_path: Path) -> None:
     assert len(documents) == 2
 
 
+def test_documents_from_a_table(tmp_path: Path) -> None:
+    file = tmp_path / "d.csv"
+    file.write_text("docno,text,document_id,start,Colour\na#0,one ,a,0,\na#1,two,a,4,red\n")
+    documents, _ = read_documents(file, ["a#1"])
+    assert documents.by_id["a#1"].fields == {"Colour": "red"} and documents.by_id["a#0"].fields == {}
+    around = documents.around("a#1")
+    assert around is not None and around.text == "one two"
+
+
 @pytest.mark.parametrize(
     "link",
     ["javascript:alert(1)", " JavaScript:alert(1)", "java\nscript:alert(1)", "data:text/html,x", "//evil.example", "vbscript:x",
@@ -150,7 +159,7 @@ def test_documents_from_a_folder_and_a_corpus(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"id": "a"}], "text is the document"),
+        ([{"id": "a"}], "a document has a text"),
         ([{"text": "x"}], "line 1: found"),
         ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "stands twice"),
         ([{"id": "a", "text": "x", "start": -1}], "start and end"),

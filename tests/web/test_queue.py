@@ -183,7 +183,10 @@ def test_counts_are_those_of_a_recount(actions: list[tuple[str, str, int]], over
     plan = Plan(overlap=overlap, repeats=0)
     room = Room(12, plan)
     for who, what, place in actions:
-        room.queue.progress(who)
+        # Both keep something for later: where the open pairs begin, and what is left.
+        for one in ("ana", "bob", "eve"):
+            room.queue.progress(one)
+            room.queue.next(one, 1, NOW)
         name = room.pairs[place].name
         own = room.tally.own((room.pairs[place].query_id, room.pairs[place].doc_id), who)
         if what == "undo":

@@ -29,7 +29,7 @@ DocumentsFile = Annotated[
     typer.Option(
         "--documents",
         metavar="FILE",
-        help="The documents: JSONL with id and text, a BEIR corpus, or a folder of texts.",
+        help="The documents: rows with id and text (JSONL, CSV, TSV, Parquet), a BEIR corpus, or a folder of texts.",
     ),
 ]
 QueriesFile = Annotated[

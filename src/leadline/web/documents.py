@@ -1,6 +1,7 @@
 """The documents that are shown: read from JSONL, a folder of texts or a BEIR corpus; only those that are asked for."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -8,8 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from leadline.errors import InputError, printable
-from leadline.formats.faults import Faults, WrongValue, found_text, id_text
-from leadline.formats.jsontext import decode, lines_of, objects
+from leadline.formats.columns import plain
+from leadline.formats.documents import IDS, TEXT_FILES, document_id, document_rows, document_text
+from leadline.formats.faults import Faults, WrongValue, found_text
+from leadline.formats.jsontext import decode
 from leadline.formats.source import Source
 from leadline.judging.judgment import text_hash
 
@@ -17,23 +20,8 @@ AROUND = 400
 """Characters of grey text before and after a chunk."""
 SHOWN = 12_000
 """Characters of a text that the judging screen shows; the rest on demand."""
-TEXTS = (".txt", ".md", ".rst", ".text")
-OWN = (
-    "id",
-    "_id",
-    "doc_id",
-    "text",
-    "title",
-    "path",
-    "link",
-    "url",
-    "image",
-    "fields",
-    "document_id",
-    "start",
-    "end",
-    "metadata",
-)
+OWN = {*IDS, "text", "title", "path", "link", "url", "image", "fields", "metadata", "start", "end"}
+"""What is no further field, in plain form."""
 MOST_FIELDS = 24
 
 
@@ -123,8 +111,8 @@ def read_documents(
 ) -> tuple[Documents, set[str]]:
     """Those documents that are wanted, with the documents that they are chunks of.
 
-    The path is JSONL (`id`, `text`, and what else `Document` has; further fields are named fields), a BEIR corpus
-    (`_id`, `text`, `title`; the file or its folder), or a folder of text files whose ids are their paths in it.
+    The path is JSONL, CSV, TSV or Parquet (`id`, `text`, and what else `Document` has; further fields are named fields),
+    a BEIR corpus (`_id`, `text`, `title`; the file or its folder), or a folder of text files, whose ids are their paths.
 
     Raises
     ------
@@ -135,9 +123,7 @@ def read_documents(
     (documents, hosts): and the hosts of images that are not in `image_hosts` and so are not shown.
     """
     place, asked = Path(path), set(wanted)
-    corpus = next(
-        (place / name for name in ("corpus.jsonl", "corpus.jsonl.gz") if (place / name).is_file()), None
-    )
+    corpus = next((file for file in sorted(place.glob("corpus.jsonl*")) if file.is_file()), None)
     faults = Faults(str(path), "a document is a JSON object with id and text")
     hosts: set[str] = set()
 
@@ -164,38 +150,31 @@ def read_documents(
 def _rows(
     path: Path, wanted: set[str], faults: Faults, image: Callable[[Any], str | None]
 ) -> Iterator[Document]:
-    """The wanted rows of a JSONL file, and every chunk of the same documents: in two passes, since those may stand before."""
+    """The wanted rows of a file, and every chunk of the same documents: in two passes, since those may stand before."""
     source = Source.open(path)
-    text = decode(source.read_all(), source.name)
     parents: set[str] = set()
-    for _, row in objects(lines_of(text), Faults(source.name)):
-        if _id(row) in wanted and row.get("document_id") is not None:
-            parents.add(str(row["document_id"]))
-    for line, row in objects(lines_of(text), faults):
+    for _, row in document_rows(source, Faults(source.name)):
+        with suppress(WrongValue):
+            if row.get("document_id") is not None and document_id(row) in wanted:
+                parents.add(str(row["document_id"]))
+    for line, row in document_rows(source, faults):
         try:
-            own = id_text(_id(row), "document id")
+            own = document_id(row)
             if own in wanted or own in parents or str(row.get("document_id")) in parents:
                 yield _document(row, own, image)
         except WrongValue as error:
             faults.add(line, None, error.found, error.expected)
 
 
-def _id(row: Mapping[str, Any]) -> Any:
-    value = next((row[name] for name in ("id", "_id", "doc_id") if name in row), None)
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
 def _document(row: Mapping[str, Any], own: str, image: Callable[[Any], str | None]) -> Document:
-    text = row.get("text")
-    if not isinstance(text, str):
-        raise WrongValue(found_text(text), "text is the document's text")
-    numbers = [row.get(name) for name in ("start", "end")]
+    text = document_text(row)
+    numbers = [_whole(row.get(name)) for name in ("start", "end")]
     if any(n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 0) for n in numbers):
         raise WrongValue(found_text(numbers), "start and end are characters from 0")
     given = row.get("fields")
     if given is not None and not isinstance(given, dict):
         raise WrongValue(found_text(given), "fields maps names to values")
-    rest = {name: value for name, value in row.items() if name not in OWN}
+    rest = {name: value for name, value in row.items() if plain(name) not in OWN}
     parent, metadata = row.get("document_id"), row.get("metadata")
     return Document(
         own,
@@ -209,6 +188,11 @@ def _document(row: Mapping[str, Any], own: str, image: Callable[[Any], str | Non
         numbers[0],
         numbers[1],
     )
+
+
+def _whole(value: Any) -> Any:
+    """A number of a table, where all is text, as a number."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value if value != "" else None
 
 
 def _text(value: Any) -> str | None:
@@ -268,7 +252,7 @@ def _texts(folder: Path, wanted: set[str]) -> Iterator[Document]:
         own = file.relative_to(folder).as_posix()
         short = own.removesuffix(file.suffix)
         named = own if own in wanted else short if short in wanted else None
-        if named is None or file.suffix.lower() not in TEXTS or not file.is_file():
+        if named is None or file.suffix.lower() not in TEXT_FILES or not file.is_file():
             continue
         if not file.resolve().is_relative_to(root):
             continue
