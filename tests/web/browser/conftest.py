@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 
 from browser.world import Server, Several, fill_book, write_files
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = os.environ.get("LEADLINE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+"""The browser; where there is none, the one that `playwright install chromium` brings."""
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -20,7 +22,7 @@ ARGUMENTS = [
     "--disable-sync",
     "--disable-quic",
 ]
-PATIENCE = 10_000
+PATIENCE = 20_000
 """Milliseconds after which a page that does not do what it should has failed."""
 
 
@@ -70,10 +72,11 @@ def browser() -> Iterator[Any]:
         api = importlib.import_module("playwright.sync_api")
     except ImportError:
         _missing("playwright is not installed")
-    if not Path(CHROMIUM).exists():
-        _missing(f"{CHROMIUM} is not there")
     with api.sync_playwright() as driver:
-        one = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        try:
+            one = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        except api.Error as error:
+            _missing(f"no browser can be started: {str(error).splitlines()[0]}")
         yield one
         one.close()
 

@@ -36,7 +36,7 @@
       this.wire();
       if (this.source.family) this.outbox.adopt(this.source.family);
       this.outbox.flush();
-      await this.forward();
+      await this.fresh();
     }
     get entry() { return this.trail[this.at] || null; }
     shown() { return this.view.entry; }
