@@ -166,6 +166,15 @@ def test_what_was_skipped_is_a_list_to_come_back_to() -> None:
     assert room.queue.skipped("ana", 5) == []
 
 
+def test_a_pair_that_another_has_taken_back_is_open_again() -> None:
+    room = Room(3, Plan(overlap=0, repeats=0))
+    order = room.all("ana")
+    row = room.say(order[0], "bob")
+    assert room.all("ana") == order[1:]
+    room.take(Judgment(row.query_id, row.doc_id, who="bob", undoes=row.id))
+    assert room.all("ana") == order
+
+
 ACTIONS = st.lists(
     st.tuples(
         st.sampled_from(["ana", "bob", "eve"]),
