@@ -1,6 +1,8 @@
 """The offline kit, opened from a disk without a network, and its judgments in a book."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,6 +74,11 @@ def test_from_a_disk_into_a_book(
     rows = download(page, tmp_path)
     assert [address for address in asked if not address.startswith(("file:", "blob:", "about:"))] == []
 
+    command = [sys.executable, "-m", "leadline", "book", "import", "import.db", "judgments-ana.jsonl"]
+    for _ in range(2):
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    with Book.open(tmp_path / "import.db", create=False) as book:
+        assert book.rows() == rows
     with Book.open(tmp_path / "book.db") as book:
         assert book.add(rows) == len(PAIRS) + 4 and book.merge(rows) == 0
         standing = {row.doc_id: row for row in book.standing()}

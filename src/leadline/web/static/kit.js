@@ -88,7 +88,7 @@
         const before = this.standing().find((row) => this.nameOf(row) === body.pair);
         if (before) this.takeBack(before.id);
         const row = { id: body.id, query_id: pair.query_id, doc_id: pair.doc_id, who: this.who, kind: "person",
-          guideline: this.settings.guideline_version, text_hash: body.text_hash, seconds: body.seconds, when: new Date().toISOString() };
+          guideline: this.settings.guideline_version, text_hash: body.text_hash, seconds: body.seconds, when: this.now() };
         if (body.mark) row.mark = body.mark;
         else row.grade = body.grade;
         if (body.note) row.note = body.note;
@@ -99,10 +99,15 @@
       }
       return { saved: body.id, progress: this.progress(), reveal: null };
     }
+    // Times always ascend, so that books order the rows as they were given.
+    now() {
+      const last = this.rows.length ? Date.parse(this.rows.at(-1).when) : 0;
+      return new Date(Math.max(Date.now(), last + 1)).toISOString();
+    }
     takeBack(name) {
       const row = this.rows.find((one) => one.id === name);
       this.write({ id: L.newId(), query_id: row.query_id, doc_id: row.doc_id, who: this.who, kind: "person", undoes: name,
-        when: new Date().toISOString() });
+        when: this.now() });
     }
     async undo() {
       const last = this.standing().at(-1);
