@@ -19,13 +19,15 @@ from leadline.web.kit import write_kit
 from leadline.web.pairs import Pair, pair_name, read_pairs, read_query_texts
 
 
-def kit(folder: Path, who: str | None, **more: Any) -> Path:
+def kit(folder: Path, who: str | None, scale: str | None = None, **more: Any) -> Path:
     """A kit over the files of the other tests."""
     write_files(folder)
     pairs, _ = read_pairs(folder / "pairs.jsonl")
     documents, _ = read_documents(folder / "documents.jsonl", {pair.doc_id for pair in pairs})
     queries = read_query_texts(folder / "queries.jsonl")
-    count = write_kit(folder / "kit.html", pairs, documents, queries, None, GUIDELINE, who, **more)
+    count = write_kit(
+        folder / "kit.html", pairs, documents, queries, scale, None if scale else GUIDELINE, who, **more
+    )
     assert count == len(PAIRS)
     return folder / "kit.html"
 
@@ -163,6 +165,24 @@ def test_some_pairs_come_twice(tmp_path: Path, open_page: Callable[..., Any]) ->
     rows = download(page, tmp_path)
     assert [row.repeat for row in rows] == [False] * len(PAIRS) + [True]
     assert rows[-1].doc_id == rows[0].doc_id
+
+
+@pytest.mark.parametrize(
+    ("scale", "given"),
+    [("0,10,100", {"1": 0, "2": 10, "3": 100}), ("0,0.5,1", {"2": 0.5}), ("0-9", {"0": 0, "9": 9})],
+)
+def test_keys_are_those_of_the_scale(
+    tmp_path: Path, open_page: Callable[..., Any], scale: str, given: dict[str, float]
+) -> None:
+    page = open_page(kit(tmp_path, "ana", scale, repeats=0).as_uri(), 400, accept_downloads=True)
+    page.wait_for_selector("#work:not([hidden])")
+    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+    for key in given:
+        answer(page, key)
+    # A digit that is no grade of the scale does nothing.
+    if scale != "0-9":
+        press(page, "8")
+    assert [row.grade for row in download(page, tmp_path)] == list(given.values())
 
 
 def test_another_persons_order_is_another(tmp_path: Path) -> None:
