@@ -12,8 +12,10 @@ from leadline.cli.compare import compare, power
 from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
 from leadline.cli.gate import baseline, gate, init
+from leadline.cli.judge import judge
 from leadline.cli.measures import measures
 from leadline.cli.pool import pool
+from leadline.cli.serve import serve
 from leadline.cli.simulate import simulate
 from leadline.errors import LeadlineError
 from leadline.machine import spare_addresses
@@ -42,6 +44,8 @@ app.command(rich_help_panel="Decide")(init)
 app.command(rich_help_panel="Decide")(baseline)
 app.command(rich_help_panel="Decide")(gate)
 app.command(rich_help_panel="Judge")(pool)
+app.command(rich_help_panel="Judge")(judge)
+app.command(rich_help_panel="Judge")(serve)
 app.add_typer(book, name="book", rich_help_panel="Judge")
 app.command(rich_help_panel="Judge")(agreement)
 

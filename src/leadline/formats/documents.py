@@ -38,9 +38,9 @@ def read_texts(path: str | Path, wanted: Collection[str] | None = None) -> dict[
     if place.is_dir() and corpus is None:
         return dict(_files(place, wanted))
     texts: dict[str, str] = {}
-    for line, row in _rows(Source.open(corpus or path), faults):
+    for line, row in document_rows(Source.open(corpus or path), faults):
         try:
-            own, text = _document(row)
+            own, text = document_id(row), document_text(row)
         except WrongValue as wrong:
             faults.add(line, None, wrong.found, wrong.expected)
             continue
@@ -52,7 +52,13 @@ def read_texts(path: str | Path, wanted: Collection[str] | None = None) -> dict[
     return texts
 
 
-def _rows(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def document_rows(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Each row of a file of documents with its line; lines that are no rows go to `faults`.
+
+    Raises
+    ------
+    InputError: a file that has no rows of documents.
+    """
     endings = [one.lower() for one in Path(source.path).suffixes if one.lower() not in (".gz", ".zst")]
     form = recognise(source.head(), endings[-1] if endings else "")
     if form == "parquet":
@@ -68,15 +74,34 @@ def _rows(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping[str, An
         )
 
 
-def _document(row: Mapping[str, Any]) -> tuple[str, str]:
+def document_id(row: Mapping[str, Any]) -> str:
+    """The id of a row of documents.
+
+    Raises
+    ------
+    WrongValue: it has none, or one that is no id.
+
+    >>> document_id({"_id": 7, "text": "seven"})
+    '7'
+    """
     by_name = {plain(str(name)): value for name, value in row.items()}
     own = next((by_name[name] for name in IDS if by_name.get(name) is not None), None)
     if own is None:
         raise WrongValue(found_text(row), "a document has an id")
-    text = by_name.get("text")
+    return id_text(own, "document id")
+
+
+def document_text(row: Mapping[str, Any]) -> str:
+    """The text of a row of documents.
+
+    Raises
+    ------
+    WrongValue: it has none.
+    """
+    text = next((value for name, value in row.items() if plain(str(name)) == "text"), None)
     if not isinstance(text, str):
         raise WrongValue(found_text(row), "a document has a text")
-    return id_text(own, "document id"), text
+    return text
 
 
 def _files(folder: Path, wanted: Collection[str] | None) -> Iterator[tuple[str, str]]:

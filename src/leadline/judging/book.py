@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, RowMapping, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError
 
 from leadline.errors import InputError, MissingExtraError, printable
@@ -202,7 +202,7 @@ def _to_row(judgment: Judgment) -> dict[str, Any]:
     return row
 
 
-def _from_row(row: RowMapping) -> Judgment:
+def _from_row(row: Mapping[str, Any]) -> Judgment:
     values = dict(row)
     values["model"] = None if values["model"] is None else json.loads(values["model"])
     values["evidence"] = tuple(Span(**span) for span in json.loads(values["evidence"]))
@@ -215,7 +215,22 @@ def _select(
 ) -> list[Judgment]:
     names = ", ".join(f'"{name}"' for name in COLUMNS)
     found = connection.execute(text(f"SELECT {names} FROM judgments {rest}"), values or {})
-    return [_from_row(row) for row in found.mappings()]
+    return [_from_row(dict(row)) for row in found.mappings()]
+
+
+def added_after(connection: Connection, seq: int) -> tuple[list[Judgment], int]:
+    """The rows added after the row of number `seq` (0: all), and the number of the last row.
+
+    For a program that keeps the book in memory and asks for what others have added meanwhile.
+    """
+    names = ", ".join(f'"{name}"' for name in COLUMNS)
+    query = text(f"SELECT seq, {names} FROM judgments WHERE seq > :seq ORDER BY seq")
+    rows = []
+    for row in connection.execute(query, {"seq": seq}).mappings():
+        values = dict(row)
+        seq = values.pop("seq")
+        rows.append(_from_row(values))
+    return rows, seq
 
 
 def _file(path: str) -> Engine:

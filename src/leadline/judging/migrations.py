@@ -30,7 +30,36 @@ def step_1(connection: Connection) -> None:
     connection.execute(text("CREATE INDEX judgments_undoes ON judgments (undoes)"))
 
 
-STEPS: list[Callable[[Connection], Any]] = [step_1]
+def step_2(connection: Connection) -> None:
+    """What the judging pages keep beside the judgments: who holds which pair for how long."""
+    connection.execute(
+        text(
+            """CREATE TABLE reservations (
+                pair TEXT NOT NULL, who TEXT NOT NULL, until DOUBLE PRECISION NOT NULL, PRIMARY KEY (pair, who))"""
+        )
+    )
+
+
+def step_3(connection: Connection) -> None:
+    """Who may judge: accounts, invitations by the hash of their token, and the secret that signs sessions."""
+    connection.execute(
+        text(
+            """CREATE TABLE accounts (
+                name TEXT PRIMARY KEY, role TEXT NOT NULL, created DOUBLE PRECISION NOT NULL,
+                epoch INTEGER NOT NULL, active BOOLEAN NOT NULL)"""
+        )
+    )
+    connection.execute(
+        text(
+            """CREATE TABLE invitations (
+                token_hash TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL,
+                expires DOUBLE PRECISION NOT NULL, used DOUBLE PRECISION)"""
+        )
+    )
+    connection.execute(text("CREATE TABLE web_secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL)"))
+
+
+STEPS: list[Callable[[Connection], Any]] = [step_1, step_2, step_3]
 
 
 def version_of(connection: Connection) -> int | None:

@@ -1,0 +1,3 @@
+"use strict";
+// Opens the judging screen over the data of this page.
+window.Leadline.startKit();
