@@ -15,7 +15,6 @@ from leadline.web.documents import Document, Documents
 from leadline.web.queue import Plan, again
 from leadline.web.settings import Rules
 
-
 LATER = "2999-01-01T00:00:00Z"
 
 
