@@ -107,7 +107,8 @@ def test_documents_from_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "link",
     ["javascript:alert(1)", " JavaScript:alert(1)", "java\nscript:alert(1)", "data:text/html,x", "//evil.example", "vbscript:x",
-     "javascript://a.example/%0aalert(1)", "ftp://a.example/", "http://", "https:///x", "https://a.example/ x", "file:///etc/passwd", 7, None, "http://[", "https://a\x00b"],
+     "javascript://a.example/%0aalert(1)",
+     "ftp://a.example/", "http://", "https:///x", "https://a.example/ x", "file:///etc/passwd", 7, None, "http://[", "https://a\x00b"],
 )  # fmt: skip
 def test_only_links_of_the_web(link: Any) -> None:
     assert web_link(link) is None

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 from leadline.cli.main import app
 from leadline.judging.book import Book
+from leadline.judging.judgment import Judgment
 
 
 @pytest.fixture
@@ -119,6 +120,23 @@ def test_what_was_acknowledged_survives_a_kill(files: list[str], tmp_path: Path)
     with Book.open(tmp_path / "b.db") as book:
         assert [row.id for row in book.rows()] == told
         assert len({row.doc_id for row in book.rows()}) == 8
+
+
+def test_judgments_under_another_guideline_are_told(files: list[str], tmp_path: Path) -> None:
+    with Book.open(tmp_path / "b.db") as book:
+        book.add(
+            [
+                Judgment("q", "d0", 3, guideline="old"),
+                Judgment("q", "d1", 1),
+                Judgment("x", "y", 9, guideline="old"),
+            ]
+        )
+    with started("judge", *files, "--no-browser", "--scale", "binary") as server:
+        assert server.json("/api/health") == {"ok": True}
+        server.process.send_signal(signal.SIGINT)
+        printed = "".join(server.printed) + server.process.communicate(timeout=30)[0]
+    assert "! under another guideline or scale: 1 judgment of these pairs" in printed
+    assert "! not on today's scale: 1 grade of these pairs" in printed
 
 
 def test_a_team_behind_a_proxy(files: list[str]) -> None:

@@ -251,6 +251,7 @@ def test_every_answer_has_the_headers(book: str) -> None:
             assert headers["x-content-type-options"] == "nosniff"
             assert headers["referrer-policy"] == "no-referrer"
             assert headers["cache-control"] == "no-store"
+        assert ana.client.get("/static/dom.js").headers["cache-control"] == "no-cache"
         refused = ana.client.get("/api/settings", headers={"Host": "evil.example"})
         assert "content-security-policy" in refused.headers
         assert "access-control-allow-origin" not in refused.headers

@@ -45,11 +45,10 @@ def judge(
     listening = serving.listen("127.0.0.1", port)
     app = create_app(setup)
     address = serving.address_of(listening)
+    serving.tell_of_book(app)
     count = amount(len(setup.pairs), "pair")
     typer.echo(f"{count} to judge as {printable(setup.name)}, into {printable(app.state.desk.book.name)}")
     typer.echo(f"{address}  (Control-C ends; everything is saved as you go)")
     if browser:
-        import webbrowser
-
-        webbrowser.open(address)
+        serving.open_browser(address)
     serving.run_app(app, listening)

@@ -70,6 +70,7 @@ def serve(
     app = create_app(setup)
     own = serving.address_of(listening, root_path)
     address = (url.rstrip("/") + "/") if url else own
+    serving.tell_of_book(app)
     typer.echo(f"{amount(len(setup.pairs), 'pair')} to judge, into {printable(app.state.desk.book.name)}")
     typer.echo(f"{address}  (Control-C ends; everything is saved as people go)")
     if url:

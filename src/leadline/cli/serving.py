@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leadline.errors import MissingExtraError, UsageError, printable
+from leadline.errors import MissingExtraError, UsageError, amount, printable
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -137,6 +137,35 @@ def setup_of(chosen: Mapping[str, Any], *, name: str, auth: bool, root_path: str
         hosts,
         root_path,
     )
+
+
+def open_browser(address: str) -> None:
+    """Show the address in the browser, where there is a screen; beside the server, which must not wait for it."""
+    import os
+    import threading
+    import webbrowser
+
+    # Without a screen, a browser of the terminal would take the terminal from the server.
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        return
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def tell_of_book(app: "FastAPI") -> None:
+    """Say on standard error where the book holds judgments of these pairs under another guideline or scale."""
+    desk = app.state.desk
+    rules = desk.setup.rules
+    own = [row for row in desk.standing().result() if row.kind == "person" and desk.queue.name_of(row)]
+    other = sum(row.guideline not in ("", rules.version) for row in own)
+    off = sum(row.grade is not None and row.grade not in rules.grades for row in own)
+    if other:
+        typer.echo(
+            f"! under another guideline or scale: {amount(other, 'judgment')} of these pairs", err=True
+        )
+    if off:
+        typer.echo(f"! not on today's scale: {amount(off, 'grade')} of these pairs", err=True)
 
 
 def login_name() -> str:

@@ -217,11 +217,14 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        # Asked now: what routes the request writes into its scope.
+        keep = _keep(scope)
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = list(message.get("headers", []))
                 if not any(name == b"cache-control" for name, _ in own):
-                    own.append((b"cache-control", b"no-store"))
+                    own.append((b"cache-control", keep))
                 message = {**message, "headers": own + self._headers}
             await send(message)
 
@@ -243,6 +246,12 @@ def refused(status: int, code: str, message: str, wait: int | None = None) -> JS
     """A refusal as every error of the API looks."""
     headers = {} if wait is None else {"Retry-After": str(wait)}
     return JSONResponse({"error": message, "code": code}, status, headers)
+
+
+def _keep(scope: Scope) -> bytes:
+    """Scripts and styles may be kept and are asked for again; nothing else is kept."""
+    below = scope["path"].removeprefix(scope.get("root_path", ""))
+    return b"no-cache" if below.startswith("/static/") else b"no-store"
 
 
 def _host(scope: Scope) -> str:
