@@ -268,3 +268,37 @@ def test_names_and_ids_are_made_safe_for_the_terminal(capsys: pytest.CaptureFixt
     Path("a\x1b[31mb.run").write_text("q Q0 a 1 2 x\n")
     _, out, _ = leadline(capsys, "a\x1b[31mb.run", "old.run", "--qrels", "qrels.txt")
     assert "\x1b" not in out
+
+
+def test_the_offline_kit(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("jinja2", reason="the kit needs the extra serve")
+    documents = [{"id": name, "text": f"The text of {name} </script>."} for name in "abcxyz"]
+    Path("docs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in documents))
+    kit = ("--kit", "ana.html", "--documents", "docs.jsonl", "--who", "ana", "--scale", "binary")
+    code, _, err = leadline(capsys, *JUDGED, "-k", "3", *kit)
+    assert code == 0
+    # x y z are unjudged for each query; the texts are there, the ranks and systems are not.
+    assert f"wrote ana.html: {3 * N} pairs to judge offline" in err
+    page = Path("ana.html").read_text(encoding="utf-8")
+    assert "The text of x \\u003c/script" in page
+    assert "The text of a" not in page
+    assert not re.search(r"\bodd\b", page)
+
+
+@pytest.mark.parametrize(
+    ("kit", "told"),
+    [
+        (("--kit", "ana.html"), "--documents FILE"),
+        (("--kit", "ana.txt", "--documents", "docs.jsonl"), "FILE.html"),
+        (("--who", "ana"), "--who goes with --kit"),
+        (("--kit", "ana.html", "--documents", "none.jsonl"), "none.jsonl"),
+    ],
+)
+def test_a_kit_that_cannot_be_written(
+    kit: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("jinja2", reason="the kit needs the extra serve")
+    code, _, err = leadline(capsys, *JUDGED, *kit)
+    assert code == 2
+    assert told in err
+    assert not list(Path().glob("*.html"))

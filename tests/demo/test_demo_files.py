@@ -21,7 +21,17 @@ needs_libraries = pytest.mark.skipif(
     bool(MISSING) and os.environ.get("LEADLINE_REQUIRE_ALL") != "1",
     reason=f"not installed: {', '.join(MISSING)} (extra 'demo')",
 )
-FILES = ["documents.jsonl", "queries.jsonl", "qrels.txt", "bm25.run", "dense.run", "fusion.run", "README.md"]
+FILES = [
+    "documents.jsonl",
+    "queries.jsonl",
+    "qrels.txt",
+    "judgments.jsonl",
+    "guideline.md",
+    "bm25.run",
+    "dense.run",
+    "fusion.run",
+    "README.md",
+]
 
 
 def test_questions_are_well_formed() -> None:
@@ -50,8 +60,11 @@ def test_the_book_holds_each_judgment_once_with_its_origin() -> None:
     lines = book()
     pairs = [(line["query_id"], line["doc_id"]) for line in lines]
     assert pairs == sorted(set(pairs))
-    assert {tuple(line) for line in lines} == {("query_id", "doc_id", "grade", "who", "guideline", "when")}
-    assert {(line["who"], line["guideline"]) for line in lines} == {("authors", about()["guideline"])}
+    assert {tuple(line) for line in lines} == {
+        ("query_id", "doc_id", "grade", "who", "kind", "guideline", "when")
+    }
+    said = {(line["who"], line["kind"], line["guideline"]) for line in lines}
+    assert said == {("authors", "unstated", about()["guideline"])}
     # Times in UTC, the first of them that of the commit which brought the first twenty-five questions.
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", line["when"]) for line in lines)
     assert min(line["when"] for line in lines) == "2026-11-30T14:38:46Z"

@@ -179,6 +179,14 @@ def test_examples_print_what_the_page_shows(page: Path) -> None:
     if "import pandas" in text:
         need("pandas", "pandas")
         need("pyarrow", "pandas")
+    if "$ leadline demo" in text:
+        need("bm25s", "demo")
+        need("wordllama", "demo")
+        if sys.version_info[:2] != (3, 11):
+            pytest.skip("another Python has other docstrings")
+    for module, extra in (("sqlalchemy", "book"), ("jinja2", "serve")):
+        if {"book": "$ leadline book", "serve": "--kit "}[extra] in text:
+            need(module, extra)
     for shown in examples.run_page(text):
         advice = "look at it, then run `python docs/examples.py`"
         assert shown.holds(), f"{advice}\nshown:\n{shown.text}\nprinted:\n{shown.printed}"

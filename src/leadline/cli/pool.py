@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from leadline.cli import options
 from leadline.cli.chosen import listed, prepared, settled
 from leadline.cli.evaluate import check_arguments, load_plugins, progress
-from leadline.errors import UsageError, printable
+from leadline.errors import UsageError, amount, printable
 
 if TYPE_CHECKING:
     from leadline.judging.pooling import PoolReport, Wish
@@ -58,6 +59,22 @@ PooledQrels = Annotated[
     ),
 ]
 PoolSeed = Annotated[int | None, typer.Option(min=0, help="Seed of the sample and of the draws.")]
+Kit = Annotated[
+    str | None,
+    typer.Option(metavar="FILE.html", help="Also write one offline page to judge with; needs --documents."),
+]
+KitDocuments = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="With --kit: the documents, as `leadline judge` takes them."),
+]
+KitQueries = Annotated[
+    str | None, typer.Option(metavar="FILE", help="With --kit: the queries' texts and what the person wants.")
+]
+KitGuideline = Annotated[str | None, typer.Option(metavar="FILE.md", help="With --kit: the guideline.")]
+KitScale = Annotated[str | None, typer.Option(help="With --kit: the grades, as `leadline judge` takes them.")]
+KitWho = Annotated[
+    str | None, typer.Option(metavar="NAME", help="With --kit: whose page it is (else the page asks).")
+]
 PoolWrite = Annotated[
     list[str] | None,
     typer.Option(metavar="FILE", help="Also write: .jsonl or .csv: the pairs to judge; .json: the report."),
@@ -82,6 +99,12 @@ def pool(
     profile: options.Profile = None,
     format: Annotated[str | None, typer.Option(help="table or json.")] = None,
     write: PoolWrite = None,
+    kit: Kit = None,
+    documents: KitDocuments = None,
+    queries: KitQueries = None,
+    guideline: KitGuideline = None,
+    scale: KitScale = None,
+    who: KitWho = None,
     duplicates: options.Duplicates = None,
     ignore_self: options.IgnoreSelf = None,
     conflicts: options.Conflicts = None,
@@ -97,6 +120,8 @@ def pool(
     Example: leadline pool bm25.run dense.run --qrels qrels.txt --budget 200 --write to-judge.jsonl
     """
     given = dict(locals())
+    page = {name: given.pop(name) for name in ("kit", "documents", "queries", "guideline", "scale", "who")}
+    _check_kit(page)
     # The setting `order` is how a run is ordered; the option says in which order to judge.
     chosen = settled({name: value for name, value in given.items() if name != "order"})
     form = chosen["format"] or "table"
@@ -107,6 +132,8 @@ def pool(
     _refuse(runs, chosen, wish, pooled_qrels)
     report = _report(runs, chosen, wish, quiet)
     _write(report, kinds, pooled_qrels)
+    if kit is not None and not report.nothing_left:
+        _write_kit(page, report)
     typer.echo(_writers()["." + form](report), nl=False)
     if report.nothing_left:
         raise typer.Exit(NOTHING_TO_POOL)
@@ -191,6 +218,45 @@ def _write(report: "PoolReport", kinds: list[tuple[str, str]], pooled_qrels: str
             temporary.write_text(_writers()[kind](report), encoding="utf-8")
     if pooled_qrels is not None and report.sample is not None:
         write_qrels(report.sample.qrels(), pooled_qrels)
+
+
+def _check_kit(page: Mapping[str, str | None]) -> None:
+    """Refuse before any work a kit that cannot be written, and its options without it."""
+    if page["kit"] is None:
+        without = [name for name, value in page.items() if value is not None]
+        if without:
+            raise UsageError(f"--{without[0]} goes with --kit FILE.html")
+    elif Path(page["kit"]).suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"--kit {printable(page['kit'])}: an offline page is FILE.html")
+    elif page["documents"] is None:
+        raise UsageError("--kit needs the texts to judge: --documents FILE")
+
+
+def _write_kit(page: Mapping[str, str | None], report: "PoolReport") -> None:
+    """Write the offline page with the pairs that the report lists."""
+    from leadline.web.kit import write_kit
+    from leadline.web.setup import Files, read_files
+
+    assert page["kit"] is not None and page["documents"] is not None
+    with TemporaryDirectory() as folder:
+        listed = Path(folder, "to-judge.jsonl")
+        listed.write_text(_writers()[".jsonl"](report), encoding="utf-8")
+        read = read_files(
+            Files(
+                str(listed),
+                page["documents"],
+                page["queries"],
+                page["guideline"],
+                page["scale"],
+                (),
+                None,
+                (),
+            )
+        )
+    for remark in read.remarks:
+        typer.echo(f"! {remark}", err=True)
+    count = write_kit(page["kit"], read.pairs, read.documents, read.queries, read.rules, page["who"])
+    typer.echo(f"wrote {printable(page['kit'])}: {amount(count, 'pair')} to judge offline", err=True)
 
 
 def _kind(path: str) -> str:

@@ -71,7 +71,7 @@ def questions() -> list[Question]:
 def book() -> list[dict[str, Any]]:
     """Return every judgment with its origin, sorted by query and document.
 
-    Keys: `query_id`, `doc_id`, `grade`, `who` judged, by which `guideline` (the one that `about` tells), and
+    Keys: `query_id`, `doc_id`, `grade`, `who` judged, the `kind` of judge, by which `guideline` (the one that `about` tells), and
     `when` (the grades of the first twenty-five questions have the time at which they were committed).
 
     >>> book()[0]["who"]
@@ -132,6 +132,8 @@ def write_collection(folder: Path, progress: Callable[[str], None] | None = None
             for q in asked
         ),
         "qrels.txt": iter(judgments),
+        "judgments.jsonl": (_json_line(row) for row in book() if row["doc_id"] not in missing),
+        "guideline.md": iter([_guideline()]),
         "bm25.run": _run_lines(bm25, "bm25"),
         "dense.run": _run_lines(dense, "dense"),
         "fusion.run": _run_lines(fusion, "fusion"),
@@ -159,7 +161,7 @@ def _package_data() -> dict[str, Any]:
     return data
 
 
-def _json_line(record: Mapping[str, str]) -> str:
+def _json_line(record: Mapping[str, Any]) -> str:
     """Return one line of a JSON Lines file."""
     return json.dumps(record, ensure_ascii=False) + "\n"
 
@@ -185,6 +187,16 @@ def _write(path: Path, lines: Iterable[str]) -> None:
         stream.writelines(lines)
 
 
+def _guideline() -> str:
+    """Return what the judges went by, with a heading for each grade, lowest first."""
+    meanings = sorted(about()["grades"].items())
+    levels = "".join(
+        f"\n## {grade} {meaning.split(',')[0]}\n\n{meaning[0].upper()}{meaning[1:]}.\n"
+        for grade, meaning in meanings
+    )
+    return f"Read the question and what the asker wants by it, then the docstring; judge this text alone.\n{levels}"
+
+
 def _readme(documents: int, asked: int, judgments: int, missing: Sequence[str]) -> str:
     """Return the text of the README that goes with the files."""
     notes = about()
@@ -206,6 +218,8 @@ this folder are made by `{COMMAND}`; run it again to replace them.
 | `documents.jsonl` | One document per public module, class, function, method or property: `id`, `text` |
 | `queries.jsonl` | The questions; keys `query_id`, `text`, `type`, `need` (what counts as an answer) |
 | `qrels.txt` | {judgments} judgments in TREC form: query id, 0, document id, grade |
+| `judgments.jsonl` | The same with who judged, when, and by which guideline: rows of a book of judgments |
+| `guideline.md` | What the grades mean, as `leadline judge` shows it |
 | `bm25.run` | Top {DEPTH} of BM25 (library bm25s), TREC form: query id, Q0, document id, rank, score, tag |
 | `dense.run` | Top {DEPTH} of static dense embeddings (library wordllama), by cosine; same form |
 | `fusion.run` | Reciprocal rank fusion of the two (k = {RRF_K}); same form |

@@ -15,7 +15,8 @@ from leadline.formats.faults import text_problem
 
 Mark = Literal["unsure", "skip", "broken"]
 MARKS = ("unsure", "skip", "broken")
-KINDS = ("person", "model")
+KINDS = ("person", "model", "unstated")
+"""What a judge is. `unstated` is for judgments that come from elsewhere and do not say; persons' votes go before theirs."""
 TEXTS = (
     "query_id", "doc_id", "who", "kind", "mark", "text_hash", "guideline", "note", "when", "stratum", "id", "undoes",
 )  # fmt: skip
@@ -53,7 +54,7 @@ class Judgment:
     query_id, doc_id: the pair. who: the assessor's name, or the model's.
     grade: the grade given; None where `mark` stands in its place, and in a row that only takes another back.
     mark: `unsure`, `skip` or `broken` (with the reason in `note`).
-    kind: `person` or `model`. model: of a model's judgment its name, parameters, prompt hash and parser version.
+    kind: `person`, `model` or `unstated`. model: of a model's judgment its name, parameters, prompt hash and parser version.
     evidence: the text that was marked. text_hash: of the text that was shown, see `text_hash`.
     guideline: its version. seconds: time spent on the pair. when: UTC, ISO 8601; empty where it is not known.
     repeat: the pair was shown to the same person once more, to see whether they agree with themselves.

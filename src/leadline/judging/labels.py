@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from leadline.errors import InputError, UnknownNameError, amount, printable
-from leadline.judging.judgment import Judgment, by_time, standing
+from leadline.judging.judgment import KINDS, Judgment, by_time, standing
 from leadline.tables import Qrels
 
 Pair = tuple[str, str]
@@ -21,7 +21,7 @@ class Label:
 
     Attributes
     ----------
-    grade: by the rule. kind: `person`, or `model` where no person graded the pair.
+    grade: by the rule. kind: `person`; where no person graded the pair `unstated`, else `model`.
     votes: how many were counted; spread: their greatest minus their least.
     who: whose votes they are, in the order of their times. tied: the rule had to choose between equals.
     probability, stratum: of the sampled pool that the pair came from, as its judgments say.
@@ -87,7 +87,7 @@ class Labels:
             "rule": self.rule,
             "pairs": self.pairs,
             "labels": len(self.labels),
-            "by_kind": {kind: self.of_kind(kind) for kind in ("person", "model")},
+            "by_kind": {kind: self.of_kind(kind) for kind in KINDS},
             "several_votes": len(several),
             "differing": sum(label.spread > 0 for label in several),
             "tied": sum(label.tied for label in self.labels),
@@ -223,10 +223,11 @@ def make_labels(rows: Iterable[Judgment], rule: str = "latest") -> Labels:
 
 
 def _counted(votes: Sequence[Judgment]) -> list[Judgment]:
-    """The votes that decide: those of persons before those of models, judged before "not judged"."""
+    """The votes that decide: those of persons, else of judges unstated, else of models; judged before "not judged"."""
     graded = [row for row in votes if row.grade is not None]
     judged = [row for row in graded if row.grade is not None and row.grade >= 0] or graded
-    return [row for row in judged if row.kind == "person"] or judged
+    by_kind = {kind: [row for row in judged if row.kind == kind] for kind in ("person", "unstated", "model")}
+    return next((rows for rows in by_kind.values() if rows), [])
 
 
 def _label(

@@ -37,8 +37,7 @@ def write_kit(
     pairs: Sequence[Pair],
     documents: Documents,
     queries: Mapping[str, Query],
-    scale: str | None = None,
-    guideline: str | None = None,
+    rules: Rules | None = None,
     who: str | None = None,
     *,
     seed: str = "leadline",
@@ -53,7 +52,7 @@ def write_kit(
     ----------
     pairs, documents, queries: as `read_pairs`, `read_documents` and `read_query_texts` give them; pairs whose
         document is not there are left out.
-    scale, guideline: as `Rules.of` takes them.
+    rules: the scale and the guideline (the usual ones where left out).
     who: the assessor's name; None: the page asks for it.
     seed: of the order and of the pairs shown again. repeats: the share of pairs that is shown once more.
 
@@ -70,11 +69,11 @@ def write_kit(
     >>> pairs = [Pair("q", "d", "name", 0, {"bm25": 1}), Pair("q", "gone", "other", 1, {})]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "ana.html")
-    ...     count = write_kit(file, pairs, Documents([Document("d", "a < b")]), {}, scale="0-2", who="ana")
+    ...     count = write_kit(file, pairs, Documents([Document("d", "a < b")]), {}, Rules.of("0-2"), "ana")
     ...     count, "a \\u003c b" in file.read_text(encoding="utf-8"), "bm25" in file.read_text(encoding="utf-8")
     (1, True, False)
     """
-    rules = Rules.of(scale, guideline)
+    rules = rules or Rules.of()
     kept = {(one.query_id, one.doc_id): one for one in pairs if one.doc_id in documents}
     if not kept:
         raise UsageError("none of the pairs has its document, so there is nothing to judge offline")

@@ -17,6 +17,7 @@ from leadline.judging.judgment import Judgment, text_hash
 from leadline.web.documents import read_documents
 from leadline.web.kit import write_kit
 from leadline.web.pairs import Pair, pair_name, read_pairs, read_query_texts
+from leadline.web.settings import Rules
 
 
 def kit(folder: Path, who: str | None, scale: str | None = None, **more: Any) -> Path:
@@ -26,7 +27,13 @@ def kit(folder: Path, who: str | None, scale: str | None = None, **more: Any) ->
     documents, _ = read_documents(folder / "documents.jsonl", {pair.doc_id for pair in pairs})
     queries = read_query_texts(folder / "queries.jsonl")
     count = write_kit(
-        folder / "kit.html", pairs, documents, queries, scale, None if scale else GUIDELINE, who, **more
+        folder / "kit.html",
+        pairs,
+        documents,
+        queries,
+        Rules.of(scale, None if scale else GUIDELINE),
+        who,
+        **more,
     )
     assert count == len(PAIRS)
     return folder / "kit.html"
