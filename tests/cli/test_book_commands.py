@@ -10,7 +10,9 @@ import pytest
 
 from leadline.cli.main import run
 from leadline.judging.book import Book
+from leadline.judging.exchange import rows_of, write_rows
 from leadline.judging.judgment import Judgment, text_hash
+from leadline.judging.labels import make_labels
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d7 3\n"
 
@@ -108,8 +110,9 @@ def test_two_laptops(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     leadline(capsys, "book", "export", "bob.db", "bob.jsonl")
     code, out, _ = leadline(capsys, "book", "merge", "all.db", "ana.db", "bob.jsonl")
     assert code == 0
-    assert out == "ana.db: 4 rows added\nbob.jsonl: 7 rows, 2 in the book already\nall.db: 9 rows\n".replace(
-        "7 rows, 2", "5 rows added, 2"
+    assert out == (
+        "ana.db: 4 rows added\nbob.jsonl: 5 rows added, 2 in the book already\n"
+        "all.db: 9 rows; judges differ on 1 pair\n"
     )
     leadline(capsys, "book", "merge", "other.db", "bob.db", "ana.db")
     for name in ("all", "other"):
@@ -299,6 +302,12 @@ def test_in_python_a_book_is_one_clear_error() -> None:
     a_book()
     with pytest.raises(package.LeadlineError, match="a book of judgments; make its labels first"):
         package.evaluate("a.run", "j.db", "RR")
+    with Book.open("j.db") as book:
+        write_rows(book.rows(), "j.jsonl")
+    with pytest.raises(package.LeadlineError, match="a book of judgments; make its labels first"):
+        package.evaluate("a.run", "j.jsonl", "RR")
+    labels = make_labels(rows_of("j.jsonl"), "median").qrels()
+    assert package.evaluate("a.run", labels, "RR").account["qrels"]["rule"] == "median"
 
 
 def test_labels_of_a_model_cannot_gate(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
@@ -413,7 +422,7 @@ def test_a_book_on_a_server(capsys: pytest.CaptureFixture[str], server_book: str
     assert page["account"]["qrels"]["judgments"] == 3 and page["inputs"][1]["sha256"] is None
 
 
-def test_a_book_of_an_older_form_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_book_of_a_later_version_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     a_book()
     connection = sqlite3.connect("j.db")
     connection.execute("UPDATE leadline_book SET version = 99")

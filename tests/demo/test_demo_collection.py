@@ -67,6 +67,11 @@ def test_text_is_signature_and_docstring(documents: list[Document]) -> None:
     # a class shows how it is called, and what its __init__ says
     assert texts["threading.Thread"].startswith("threading.Thread(group=None, target=None")
     assert "*target* is the callable object" in texts["threading.Thread"]
+    # a static method written in C tells of itself, not of static methods
+    assert "Return a translation table usable for str.translate()." in texts["str.maketrans"]
+    assert [name for name, text in texts.items() if "staticmethod(function) -> method" in text] == [
+        "staticmethod"
+    ]
 
 
 def test_building_twice_gives_the_same(documents: list[Document]) -> None:

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import platform
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from leadline.demo.collection import build_documents
-from leadline.demo.files import about, missing_ids, questions, write_collection
+from leadline.demo.files import about, book, missing_ids, questions, write_collection
+from leadline.demo.retrievers import RETRIEVERS, search
 
 MISSING = [name for name in ("bm25s", "wordllama") if importlib.util.find_spec(name) is None]
 needs_libraries = pytest.mark.skipif(
@@ -24,13 +26,15 @@ FILES = ["documents.jsonl", "queries.jsonl", "qrels.txt", "bm25.run", "dense.run
 
 def test_questions_are_well_formed() -> None:
     asked = questions()
-    assert [question.query_id for question in asked] == [f"q{number:02d}" for number in range(1, 26)]
+    assert [question.query_id for question in asked] == [f"q{number:02d}" for number in range(1, 61)]
     kinds = ("lookup", "how-to", "comparison", "identifier", "multi-part")
-    assert Counter(question.type for question in asked) == dict.fromkeys(kinds, 5)
-    assert len({question.text for question in asked}) == 25
+    assert Counter(question.type for question in asked) == dict.fromkeys(kinds, 12)
+    assert len({question.text for question in asked}) == len({question.need for question in asked}) == 60
     for question in asked:
         grades = list(question.judgments.values())
         assert question.text == question.text.strip() and len(question.text) > 20
+        assert question.need.startswith("The asker ") and question.need.endswith(".")
+        assert not re.search(r"[.?!] ", question.need), "one sentence"
         assert all(type(grade) is int and 0 <= grade <= 3 for grade in grades)
         assert max(grades) >= 2, question.query_id
         assert len(grades) >= 10, question.query_id
@@ -38,8 +42,37 @@ def test_questions_are_well_formed() -> None:
 
 def test_about_says_who_judged_and_how() -> None:
     notes = about()
-    assert set(notes) == {"judges", "pool", "reading", "grades", "judged_python", "unjudged"}
+    assert set(notes) == {"judges", "pool", "reading", "guideline", "grades", "judged_python", "unjudged"}
     assert list(notes["grades"]) == ["3", "2", "1", "0"]
+
+
+def test_the_book_holds_each_judgment_once_with_its_origin() -> None:
+    lines = book()
+    pairs = [(line["query_id"], line["doc_id"]) for line in lines]
+    assert pairs == sorted(set(pairs))
+    assert {tuple(line) for line in lines} == {("query_id", "doc_id", "grade", "who", "guideline", "when")}
+    assert {(line["who"], line["guideline"]) for line in lines} == {("authors", about()["guideline"])}
+    # Times in UTC, the first of them that of the commit which brought the first twenty-five questions.
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", line["when"]) for line in lines)
+    assert min(line["when"] for line in lines) == "2026-11-30T14:38:46Z"
+    graded = {(q.query_id, doc_id): grade for q in questions() for doc_id, grade in q.judgments.items()}
+    assert graded == {pair: line["grade"] for pair, line in zip(pairs, lines, strict=True)}
+
+
+@needs_libraries
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="another Python has other docstrings")
+def test_every_top_ten_was_judged() -> None:
+    documents, asked = build_documents(), questions()
+    texts = {question.query_id: question.text for question in asked}
+    for name in RETRIEVERS:
+        found = search(name, documents, texts, 100)
+        for question in asked:
+            ranking = found[question.query_id]
+            # Equal scores: the retriever keeps the documents' order, Leadline puts the greater id first.
+            by_rule = sorted(((score, document_id) for document_id, score in ranking), reverse=True)
+            top = {document_id for document_id, _ in ranking[:10]}
+            top |= {document_id for _, document_id in by_rule[:10]}
+            assert top <= set(question.judgments), (name, question.query_id)
 
 
 def test_judged_documents_exist() -> None:
@@ -61,14 +94,14 @@ def test_write_collection(tmp_path: Path) -> None:
     assert [path.name for path in written.paths] == FILES
     assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)  # and no temporary file
     assert "writing README.md" in steps and steps[0].startswith("reading")
-    assert written.questions == 25
+    assert written.questions == 60
     assert written.python_version == platform.python_version()
 
     documents = [json.loads(line) for line in (folder / "documents.jsonl").read_text("utf-8").splitlines()]
     assert len(documents) == written.documents
     assert {tuple(document) for document in documents} == {("id", "text")}
     queries = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
-    assert [tuple(query) for query in queries] == [("query_id", "text", "type")] * 25
+    assert [tuple(query) for query in queries] == [("query_id", "text", "type", "need")] * 60
 
     ids = {document["id"] for document in documents}
     qrels = [line.split(" ") for line in (folder / "qrels.txt").read_text("utf-8").splitlines()]
@@ -100,7 +133,7 @@ def check_runs(folder: Path, ids: set[str]) -> None:
             assert (iteration, tag) == ("Q0", name)
             assert document_id in ids
             by_query.setdefault(query_id, []).append((int(rank), float(score)))
-        assert len(by_query) == 25
+        assert len(by_query) == 60
         for rows in by_query.values():
             assert [rank for rank, _ in rows] == list(range(1, len(rows) + 1))
             assert len(rows) <= 100

@@ -355,3 +355,10 @@ def test_opening_waits_where_sqlite_does_not() -> None:
     _into_wal(Locked("database is locked", 3))
     with pytest.raises(sqlite3.OperationalError, match="disk I/O"):
         _into_wal(Locked("disk I/O error", 1))
+
+
+def test_a_database_without_a_book_is_not_made_one_by_looking(server_book: str) -> None:
+    with pytest.raises(InputError, match="there is no book of judgments in it"):
+        Book.open(server_book, create=False)
+    with pytest.raises(InputError, match="there is no book of judgments in it"):
+        Book.open(server_book, create=False)

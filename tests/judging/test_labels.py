@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from leadline.errors import InputError, UnknownNameError
 from leadline.judging.book import Book
 from leadline.judging.judgment import Judgment
-from leadline.judging.labels import RULES, make_labels, quepid_consensus, rounded, votes_of
+from leadline.judging.labels import RULES, make_labels, quepid_consensus, rounded, unordered, votes_of
+from leadline.judging.status import book_status
 
 
 def at(second: int) -> str:
@@ -192,3 +193,14 @@ def test_the_order_of_rows_does_not_matter(grades, rule, random) -> None:
 def test_a_label_is_one_of_the_grades_given(grades, rule) -> None:
     found = label(said(*grades), rule)
     assert found in grades or (rule == "adjudicated" and len(set(grades)) > 1)
+
+
+def test_lists_merged_from_two_laptops_are_told() -> None:
+    """Two undated grades of one judge, each imported elsewhere: one of them is taken, and the status says so."""
+    rows = [Judgment.from_dict({"query_id": "q", "doc_id": "d", "grade": g, "who": "ana"}) for g in (1, 2)]
+    assert unordered(rows) == 1 and book_status(rows)["unordered"] == 1
+    assert make_labels(rows) == make_labels(rows[::-1])
+    dated = Judgment("q", "d", 3, who="ana", when=at(1))
+    assert unordered([*rows, dated]) == 0
+    assert unordered([rows[0], Judgment("q", "d", 2, who="bob", when="")]) == 0
+    assert unordered([rows[0], Judgment("q", "d", 2, who="ana", when="", repeat=True)]) == 0

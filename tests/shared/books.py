@@ -4,9 +4,8 @@ import os
 import tempfile
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -73,20 +72,3 @@ def database(server: str) -> Iterator[str]:
     yield f"{head.rpartition('/')[0]}/{name}" + (f"?{options}" if options else "")
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
-@pytest.fixture
-def whole(target: str) -> Callable[[], None]:
-    """A check that the book's file is not damaged; PostgreSQL checks its own pages as they are read."""
-
-    def check() -> None:
-        if target.startswith("postgresql"):
-            return
-        import sqlite3
-
-        connection = sqlite3.connect(target)
-        found: Any = connection.execute("PRAGMA integrity_check").fetchall()
-        connection.close()
-        assert found == [("ok",)]
-
-    return check

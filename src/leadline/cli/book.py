@@ -142,6 +142,7 @@ def merge(
     Example: leadline book merge judgments.db bob.db eve.jsonl
     """
     from leadline.judging.exchange import open_book, rows_of
+    from leadline.judging.labels import votes_of
 
     found: list[list[Judgment]] = [rows_of(other) for other in others]
     with open_book(book) as opened:
@@ -152,7 +153,12 @@ def merge(
                 f"{printable(_shown(other))}: {amount(new, 'row')} added"
                 + (f", {there} in the book already" if there else "")
             )
-        typer.echo(f"{printable(_shown(book))}: {amount(len(opened.rows()), 'row')}")
+        every = opened.rows()
+    differ = sum(
+        len({row.grade for row in votes if row.grade is not None}) > 1 for votes in votes_of(every).values()
+    )
+    said = f"; judges differ on {amount(differ, 'pair')}" if differ else ""
+    typer.echo(f"{printable(_shown(book))}: {amount(len(every), 'row')}{said}")
 
 
 @app.command()

@@ -27,13 +27,15 @@ DEPTH = 100
 class Question:
     """One question with its judgments.
 
-    `type` is one of lookup, how-to, comparison, identifier, multi-part; `judgments` maps document ids to
-    grades from 0 (not relevant) to 3 (answers the question by itself).
+    `type` is one of lookup, how-to, comparison, identifier, multi-part; `need` says in one sentence what the
+    asker wants and what counts as answering it, for those who judge; `judgments` maps document ids to grades
+    from 0 (not relevant) to 3 (answers the question by itself).
     """
 
     query_id: str
     text: str
     type: str
+    need: str
     judgments: Mapping[str, int]
 
 
@@ -55,22 +57,36 @@ class WrittenCollection:
 
 
 def questions() -> list[Question]:
-    """Return the twenty-five questions that ship with the package, with their judgments.
+    """Return the sixty questions that ship with the package, with their judgments.
 
-    >>> questions()[0].query_id
-    'q01'
+    >>> questions()[0].query_id, questions()[0].judgments["heapq.nlargest"]
+    ('q01', 3)
     """
-    return [
-        Question(item["query_id"], item["text"], item["type"], dict(item["judgments"]))
-        for item in _package_data()["questions"]
-    ]
+    grades: dict[str, dict[str, int]] = {item["query_id"]: {} for item in _package_data()["questions"]}
+    for line in book():
+        grades[line["query_id"]][line["doc_id"]] = line["grade"]
+    return [Question(**item, judgments=grades[item["query_id"]]) for item in _package_data()["questions"]]
+
+
+def book() -> list[dict[str, Any]]:
+    """Return every judgment with its origin, sorted by query and document.
+
+    Keys: `query_id`, `doc_id`, `grade`, `who` judged, by which `guideline` (the one that `about` tells), and
+    `when` (the grades of the first twenty-five questions have the time at which they were committed).
+
+    >>> book()[0]["who"]
+    'authors'
+    """
+    text = files("leadline.demo").joinpath("judgments.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def about() -> dict[str, Any]:
     """Return how the judgments were made.
 
-    Keys: `judges`, `pool`, `reading` (how much of each docstring), `grades` (the meaning of each grade, keyed
-    by the grade as text), `judged_python` (the version whose docstrings were read), `unjudged`.
+    Keys: `judges`, `pool`, `reading` (how much of each docstring), `guideline` (the name of the rules that
+    follow), `grades` (the meaning of each grade, keyed by the grade as text), `judged_python` (the version
+    whose docstrings were read), `unjudged`.
     """
     return dict(_package_data()["about"])
 
@@ -112,7 +128,8 @@ def write_collection(folder: Path, progress: Callable[[str], None] | None = None
     contents = {
         "documents.jsonl": (_json_line({"id": d.id, "text": d.text}) for d in documents),
         "queries.jsonl": (
-            _json_line({"query_id": q.query_id, "text": q.text, "type": q.type}) for q in asked
+            _json_line({"query_id": q.query_id, "text": q.text, "type": q.type, "need": q.need})
+            for q in asked
         ),
         "qrels.txt": iter(judgments),
         "bm25.run": _run_lines(bm25, "bm25"),
@@ -187,7 +204,7 @@ this folder are made by `{COMMAND}`; run it again to replace them.
 | File | What it is |
 |---|---|
 | `documents.jsonl` | One document per public module, class, function, method or property: `id`, `text` |
-| `queries.jsonl` | The questions; keys `query_id`, `text`, `type` |
+| `queries.jsonl` | The questions; keys `query_id`, `text`, `type`, `need` (what counts as an answer) |
 | `qrels.txt` | {judgments} judgments in TREC form: query id, 0, document id, grade |
 | `bm25.run` | Top {DEPTH} of BM25 (library bm25s), TREC form: query id, Q0, document id, rank, score, tag |
 | `dense.run` | Top {DEPTH} of static dense embeddings (library wordllama), by cosine; same form |

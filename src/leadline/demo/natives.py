@@ -132,7 +132,9 @@ def _class_documents(value: type, name: str, module: str) -> Iterator[Document]:
         elif isinstance(member, _METHOD_TYPES):
             bound = getattr(value, attribute, None)
             if not inspect.isfunction(bound) and not inspect.ismethod(bound):
-                yield from _member_document(bound, member.__doc__, f"{name}.{attribute}", "method", module)
+                # A static method written in C has the docstring of `staticmethod`; the function in it has its own.
+                told = bound if isinstance(member, staticmethod) else member
+                yield from _member_document(bound, told.__doc__, f"{name}.{attribute}", "method", module)
 
 
 def _member_document(

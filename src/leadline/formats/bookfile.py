@@ -31,10 +31,14 @@ def is_book(target: str | Path) -> bool:
     """True for the URL of a database, and for a file that SQLite wrote."""
     if is_server(str(target)):
         return True
+    path = Path(target)
     try:
-        with Path(target).open("rb") as file:
+        # What is read from a pipe is gone.
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
             return file.read(len(SQLITE)) == SQLITE
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from leadline.conventions import Conventions
 from leadline.errors import InputError, UsageError, printable
-from leadline.formats.bookfile import is_book, shown_name
+from leadline.formats.bookfile import is_book, is_rows, shown_name
 from leadline.formats.sniff import checked_format, recognise
 from leadline.formats.source import Source
 from leadline.formats.trec import TrecRun, name_of, read_trec_qrels
@@ -77,10 +77,7 @@ def read_qrels(
     """
     form = _named(path, input_format)
     if is_book(path):
-        raise InputError(
-            f"{printable(shown_name(str(path)))}: a book of judgments; make its labels first: leadline book export BOOK "
-            "qrels.txt (in Python: leadline.judging, make_labels(rows_of(BOOK)).qrels())"
-        )
+        raise _is_a_book(str(path))
     if form == "beir":
         from leadline.formats.beir import read_beir_qrels
 
@@ -94,6 +91,8 @@ def read_qrels(
         )
     from leadline.formats.rows import read_rows_qrels
 
+    if form == "jsonl" and is_rows(source):
+        raise _is_a_book(source.name)
     qrels = read_rows_qrels(
         source,
         form,
@@ -159,6 +158,13 @@ def read_rag_rows(
     from leadline.formats.rows import read_rows_rag
 
     return read_rows_rag(source, form, called, (conventions or Conventions()).order)
+
+
+def _is_a_book(name: str) -> InputError:
+    return InputError(
+        f"{printable(shown_name(name))}: a book of judgments; make its labels first: leadline book export BOOK "
+        "qrels.txt (in Python: leadline.judging.labels, make_labels(rows_of(BOOK)).qrels())"
+    )
 
 
 def _named(path: str | Path, input_format: str | None) -> str | None:

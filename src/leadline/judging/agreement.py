@@ -1,5 +1,6 @@
 """How far the judges of a book agree: with each other, by person and by query, with themselves, and how fast they work."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -186,14 +187,14 @@ def _pairs_of_persons(
         by_two.setdefault((a, b), []).append((pair, x, y))
     made = []
     for (a, b), compared in sorted(by_two.items()):
-        tables: dict[str, Any] = {}
+        by_query: dict[str, list[tuple[float, float]]] = {}
         for (query, _), x, y in compared:
-            table = confusion_table([x], [y], scale)
-            tables[query] = tables[query] + table if query in tables else table
-        total = sum(tables.values())
-        interval = kappa_by_query(
-            list(tables.values()), rng, rules.weights, scale, rules.level, rules.resamples
-        )
+            by_query.setdefault(query, []).append((x, y))
+        tables = [
+            confusion_table([x for x, _ in two], [y for _, y in two], scale) for two in by_query.values()
+        ]
+        total = np.sum(tables, axis=0)
+        interval = kappa_by_query(tables, rng, rules.weights, scale, rules.level, rules.resamples)
         counts = grade_counts([[x, y] for _, x, y in compared], scale)
         made.append(
             {
@@ -272,13 +273,14 @@ def _again(own: list[Judgment]) -> list[tuple[float, float]]:
 
 def _by_query(several: dict[Pair, dict[str, float]]) -> list[dict[str, Any]]:
     """The queries whose pairs several judged, those with least agreement first."""
+    pairs = Counter(query for query, _ in several)
     by_query: dict[str, list[tuple[float, float]]] = {}
     for (query, _), _, _, x, y in _comparisons(several):
         by_query.setdefault(query, []).append((x, y))
     made = [
         {
             "query_id": query,
-            "pairs": sum(name == query for name, _ in several),
+            "pairs": pairs[query],
             "comparisons": len(compared),
             "agreement": _share(x == y for x, y in compared),
             "mean_distance": float(np.mean([abs(x - y) for x, y in compared])),

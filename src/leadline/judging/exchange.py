@@ -90,7 +90,7 @@ def read_judgments(
     if form != "beir" and not Path(path).is_dir():
         source = Source.open(path)
         head = source.head()
-        if form == ROWS or (form is None and is_rows(source)):
+        if form == ROWS or (form in (None, "jsonl") and is_rows(source)):
             return Given(tuple(read_rows(source, said)))
         kind = form if form in (RATINGS, JUDGES) else quepid_kind(head) if form is None else None
         if kind is not None:

@@ -144,6 +144,25 @@ def votes_of(rows: Iterable[Judgment]) -> dict[Pair, list[Judgment]]:
     return {pair: by_time(votes.values()) for pair, votes in latest.items()}
 
 
+def unordered(rows: Iterable[Judgment]) -> int:
+    """How many votes are one of several standing grades of one judge and one time that differ: which is meant is not known.
+
+    Lists without times, imported on two laptops and merged, can bring that about. The one whose id comes last is taken.
+
+    >>> rows = [Judgment("q", "d", grade, who="ana", when="") for grade in (1, 2)]
+    >>> unordered(rows), unordered(rows[:1])
+    (1, 0)
+    """
+    grades: dict[tuple[str, str, str, str, str], set[float | None]] = {}
+    every = list(rows)
+    for row in standing(every):
+        if not row.repeat and not row.adjudicates:
+            key = (row.query_id, row.doc_id, row.kind, row.who, row.when)
+            grades.setdefault(key, set()).add(row.grade)
+    votes = (vote for cast in votes_of(every).values() for vote in cast)
+    return sum(len(grades[v.query_id, v.doc_id, v.kind, v.who, v.when]) > 1 for v in votes)
+
+
 def decisions_of(rows: Iterable[Judgment]) -> dict[Pair, Judgment]:
     """The decision of a lead that stands on each pair that has one: the latest row that adjudicates.
 

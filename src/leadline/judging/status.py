@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leadline.judging.judgment import MARKS, Judgment, by_time, standing, text_hash
-from leadline.judging.labels import decisions_of, votes_of
+from leadline.judging.labels import decisions_of, unordered, votes_of
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ def book_status(rows: Iterable[Judgment], texts: Mapping[str, str] | None = None
         "undone": sum(row.undoes is None for row in every) - len(stands),
         "pairs": len(votes),
         "decisions": len(decisions_of(every)),
+        "unordered": unordered(every),
         "marks": {mark: sum(row.mark == mark for row in stands) for mark in MARKS},
         "grades": {f"{grade:g}": n for grade, n in sorted(Counter(_grades(stands)).items())},
         "guidelines": dict(sorted(Counter(row.guideline for row in stands).items())),

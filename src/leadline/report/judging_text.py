@@ -14,6 +14,12 @@ from leadline.report.wording import ABSENT
 SHOWN = 10
 """How many queries, pairs and changed labels a table shows; the JSON has all."""
 
+MOST_GRADES = 10
+"""How many grades a confusion table of 100 columns has room for."""
+
+MOST_PAIRS = 30
+"""How many pairs of persons a table shows, those with most pairs first."""
+
 FEW_QUERIES = 20
 """Below so many queries a bootstrap over them covers too little."""
 
@@ -84,6 +90,11 @@ def _status_lines(status: Mapping[str, Any]) -> list[str]:
         lines.append(f"marks: {', '.join(marks)}")
     if status["decisions"]:
         lines.append(f"decided by a lead: {amount(status['decisions'], 'pair')}")
+    if status["unordered"]:
+        lines.append(
+            f"! {amount(status['unordered'], 'vote')} chosen by the rows' ids: the same judge's other grade has the same time, "
+            "or neither has one"
+        )
     versions = [version for version in status["guidelines"] if version]
     if versions:
         lines.append(f"guideline versions: {', '.join(versions)}")
@@ -106,11 +117,16 @@ def _status_tables(status: Mapping[str, Any]) -> list[Table]:
     ]
     if rows:
         tables.append(("", ["who", "kind", *names, "last"], rows, 2))
+    queries = status["by_query"][:SHOWN]
+    if queries:
+        counts = ("pairs", "graded", "marked", "persons", "two_or_more")
+        rows = [[row["query_id"], *(str(row[name]) for name in counts)] for row in queries]
+        title = _of("queries", len(queries), len(status["by_query"]))
+        tables.append((title, ["query", *counts[:-1], "by two or more"], rows, 1))
     if status.get("changed"):
         shown = status["changed"][:SHOWN]
         rows = [[r["query_id"], r["doc_id"], r["who"], "changed" if r["now"] else "gone"] for r in shown]
-        more = len(status["changed"]) - len(shown)
-        title = "to look at again" + (f" (the first {SHOWN}; {more} more)" if more else "")
+        title = _of("to look at again", len(shown), len(status["changed"]))
         tables.append((title, ["query", "document", "who", "its text"], rows, 3))
     return tables
 
@@ -134,6 +150,8 @@ def _agreement_lines(report: Mapping[str, Any]) -> list[str]:
         f"kappa: {_words(report['weights'])}; intervals: {report['level']:.0%}, bootstrap over queries, "
         f"{report['resamples']} resamples, seed {report['seed']}",
     ]
+    if len(report["scale"]) > MOST_GRADES:
+        lines.append(f"the confusion of {len(report['scale'])} grades is in the JSON")
     if alpha["reason"]:
         lines.append(f"! alpha has no interval: {alpha['reason']}")
     elif alpha["queries"] < FEW_QUERIES:
@@ -157,12 +175,13 @@ def _agreement_tables(report: Mapping[str, Any]) -> list[Table]:
             _number(r["ac2"]),
             _signed(r["mean_difference"]),
         ]
-        for r in report["pairs_of_persons"]
+        for r in sorted(report["pairs_of_persons"], key=lambda r: -r["n"])[:MOST_PAIRS]
     ]
     if rows:
         head = ["a", "b", "pairs", "equal", "kappa", f"{report['level']:.0%} interval", "AC2", "b − a"]
-        tables.append(("two persons", head, rows, 2))
-    if report["confusion"]:
+        title = _of("two persons", len(rows), len(report["pairs_of_persons"]))
+        tables.append((title, head, rows, 2))
+    if report["confusion"] and len(report["scale"]) <= MOST_GRADES:
         names = [f"{grade:g}" for grade in report["scale"]]
         rows = [[name, *map(str, row)] for name, row in zip(names, report["confusion"], strict=True)]
         tables.append(("one said (row), the other said (column)", ["", *names], rows, 1))
@@ -188,9 +207,14 @@ def _agreement_tables(report: Mapping[str, Any]) -> list[Table]:
         for r in shown[:SHOWN]
     ]
     if rows:
-        title = "queries with least agreement" + (f" ({SHOWN} of {len(shown)})" if len(shown) > SHOWN else "")
+        title = _of("queries with least agreement", len(rows), len(shown))
         tables.append((title, ["query", "pairs", "equal", "mean distance"], rows, 1))
     return tables
+
+
+def _of(title: str, shown: int, every: int) -> str:
+    """A heading that says where a table shows only the first rows."""
+    return title if shown == every else f"{title} (the first {shown} of {every})"
 
 
 def _words(weights: str) -> str:

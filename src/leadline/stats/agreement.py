@@ -159,10 +159,10 @@ def grade_counts(units: Sequence[Sequence[float]], grades: Sequence[float]) -> n
     [[2, 0], [1, 1]]
     """
     scale = checked_scale(grades)
-    table = np.zeros((len(units), scale.size), dtype=np.int64)
-    for row, unit in zip(table, units, strict=True):
-        np.add.at(row, _places(unit, scale), 1)
-    return table
+    places = _places([grade for unit in units for grade in unit], scale)
+    unit = np.repeat(np.arange(len(units)), [len(given) for given in units])
+    counts = np.bincount(unit * scale.size + places, minlength=len(units) * scale.size)
+    return counts.reshape(len(units), scale.size)
 
 
 def gwet_ac(counts: npt.ArrayLike, grades: Sequence[float], weights: str = "none") -> float | None:
