@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -179,7 +180,9 @@ def run(book: str, assessors: int, seconds: float, folder: Path) -> Seen:
             if len(links) == assessors + 1:
                 break
         before = busy(server.pid)
-        seen = asyncio.run(judge(port, links[:assessors], seconds))
+        # In a thread of its own: the caller's may have a loop that runs, as the browser's tests leave one.
+        with ThreadPoolExecutor(1) as thread:
+            seen = thread.submit(asyncio.run, judge(port, links[:assessors], seconds)).result()
         seen.busy = busy(server.pid) - before
         return seen
     finally:
