@@ -180,9 +180,9 @@ def run(book: str, assessors: int, seconds: float, folder: Path) -> Seen:
             if len(links) == assessors + 1:
                 break
         before = busy(server.pid)
-        # In a thread of its own: another test's browser may hold this one's event loop.
-        with ThreadPoolExecutor(1) as apart:
-            seen = apart.submit(asyncio.run, judge(port, links[:assessors], seconds)).result()
+        # In a thread of its own: the caller's may have a loop that runs, as the browser's tests leave one.
+        with ThreadPoolExecutor(1) as thread:
+            seen = thread.submit(asyncio.run, judge(port, links[:assessors], seconds)).result()
         seen.busy = busy(server.pid) - before
         return seen
     finally:
