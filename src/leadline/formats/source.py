@@ -6,7 +6,7 @@ import io
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -71,7 +71,31 @@ class Source:
     @property
     def block(self) -> int:
         """Bytes to read at a time: a short file is read in quarters, so that they are parsed side by side too."""
-        return min(BLOCK, max(SMALL_BLOCK, self.file.stat().st_size // 4))
+        return min(BLOCK, max(SMALL_BLOCK, self.size // 4))
+
+    @property
+    def size(self) -> int:
+        """The length of the file as it is on disk, in bytes."""
+        return self.file.stat().st_size
+
+    @property
+    def begin(self) -> int:
+        """Where the text of a file that is not packed begins: behind the byte-order mark, if there is one."""
+        return len(BOM) if self.part(0, len(BOM)) == BOM else 0
+
+    def part(self, start: int, stop: int) -> bytes:
+        """The bytes of the file from `start` to before `stop`, as they are on disk.
+
+        Raises
+        ------
+        InputError: a read error.
+        """
+        try:
+            with self.file.open("rb") as file:
+                file.seek(start)
+                return file.read(stop - start)
+        except OSError as error:
+            raise _cannot_read(self.name, error) from None
 
     def sha256(self) -> str:
         """The SHA-256 of the file as it is on disk (packed, where it is packed), in hex."""
@@ -148,11 +172,11 @@ class Source:
         return data
 
 
-def refuse_binary(data: bytes, name: str, first_line: int = 1) -> None:
-    """Raise InputError where `data`, which begins with line `first_line`, holds a NUL byte: text has none."""
+def refuse_binary(data: bytes, name: str, first_line: Callable[[], int] = lambda: 1) -> None:
+    """Raise InputError where `data`, which begins with line `first_line()`, holds a NUL byte: text has none."""
     position = data.find(b"\0")
     if position >= 0:
-        line = data.count(b"\n", 0, position) + first_line
+        line = data.count(b"\n", 0, position) + first_line()
         raise InputError(f"{printable(name)}: line {line}: found a NUL byte; this is a binary file, not text")
 
 

@@ -5,8 +5,9 @@ A judgment line has four: query id, iteration, document id, grade. Fields are se
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.errors import ROW, SHOWN_ROWS, RowFault, RowsError, printable
-from leadline.formats.fields import NEWLINE, Fields
+from leadline.formats.cuts import LineNumbers, count_lines, cuts, whole_queries
+from leadline.formats.fields import Fields
 from leadline.formats.source import BOM, Source, refuse_binary
 from leadline.ids import Ids, of_bytes, texts, to_series
 from leadline.tables import Block, Rows
@@ -53,9 +55,9 @@ SAMPLED = Columns("sampled judgment", ("query_id", "iteration", "doc_id", "strat
 
 
 def parse(
-    block: bytes, columns: Columns, keep: Sequence[str], comments: bool, name: str, lines: range
+    block: bytes, columns: Columns, keep: Sequence[str], comments: bool, name: str, line: Callable[[], int]
 ) -> Table:
-    """The kept columns of one block of lines.
+    """The kept columns of one block of lines; `line()` is the number of its first.
 
     Regular blocks (single blanks) are cut at once; others are brought to that form first. Where anything is not
     as it should be, the block is read again line by line: that reading decides, and names every fault.
@@ -67,7 +69,7 @@ def parse(
     text = block if block.endswith(b"\n") else block + b"\n"
     fields = None if comments else Fields.of(text, columns.width, columns.whole_tag, plain=True)
     if fields is None:
-        refuse_binary(block, name, lines.start)
+        refuse_binary(block, name, line)
         text = _normalised(block) + b"\n"
         if comments:
             text = re.sub(rb"(?m)^#[^\n]*(\n|\Z)", b"", text)
@@ -77,16 +79,10 @@ def parse(
     table = None if fields is None else _fast(fields, columns, keep)
     if table is not None:
         return table
-    rows, faults, total = read_lines(block, columns, comments, lines.start)
+    rows, faults, total = read_lines(block, columns, comments, line())
     if total:
         raise RowsError(name, faults, total, advice(columns))
     return {column: rows[column] for column in keep}
-
-
-def count_lines(block: bytes) -> int:
-    """How many lines a block has; the last one may lack its end."""
-    ends = int(np.count_nonzero(np.frombuffer(block, np.uint8) == NEWLINE))
-    return ends + (not block.endswith(b"\n"))
 
 
 def _normalised(block: bytes) -> bytes:
@@ -212,10 +208,10 @@ def read_trec_qrels(
     columns = SAMPLED if sampled else QRELS
     keep = ["query_id", "doc_id", "grade"] + (["iteration"] if keep_subtopic else [])
     keep += ["stratum"] if sampled else []
-    lines = range(1, 1 + count_lines(data))
-    table = parse(data, columns, keep, comments, source.name, lines)
-    number = np.arange(1, len(lines) + 1)
-    if comments or len(table["grade"]) != len(lines):
+    lines = count_lines(data)
+    table = parse(data, columns, keep, comments, source.name, lambda: 1)
+    number = np.arange(1, lines + 1)
+    if comments or len(table["grade"]) != lines:
         table = read_lines(data, columns, comments, 1)[0]
         number = table[ROW]
     rows = Rows(table["query_id"], table["doc_id"], table["grade"], number)
@@ -247,90 +243,46 @@ class TrecRun:
         ------
         InputError: a binary or damaged file. RowsError (on load): wrong rows of that block.
         """
+        if self.order != "file" and not self.source.packed and self.source.file.is_file():
+            # The blocks are cut by looking at their ends alone, and each is read by whom it is parsed.
+            lines = LineNumbers(self.source)
+            for start, stop in cuts(self.source):
+                read, first = partial(self.source.part, start, stop), partial(lines.at, start)
+                yield self._block(read, first, stop - start)
+            return
         line = 1
         for data in whole_queries(self.source.chunks(self.source.block)):
-            lines = range(line, line + count_lines(data))
-            yield self._block(data, lines)
-            line = lines.stop
+            # Bound now: the names mean the next block when the rows are asked for.
+            yield self._block(partial(bytes, data), partial(int, line), len(data))
+            line += count_lines(data)
 
-    def _block(self, data: bytes, lines: range) -> Block:
+    def _block(self, read: Callable[[], bytes], first: Callable[[], int], size: int) -> Block:
         def rows() -> Rows:
+            data = read()
             keep = ["query_id", "doc_id", "score"] + (["rank"] if self.order == "rank" else [])
-            table = parse(data, RUN, keep, self.comments, self.source.name, lines)
+            table = parse(data, RUN, keep, self.comments, self.source.name, first)
             score = table["score"]
             if self.order == "rank":
-                score = -self._ranks(table["rank"], data, lines.start)
+                score = -self._ranks(table["rank"], data, first)
             elif self.order == "file":
-                score = -np.arange(lines.start, lines.start + len(score), dtype=np.float64)
+                score = -np.arange(first(), first() + len(score), dtype=np.float64)
             return Rows(table["query_id"], table["doc_id"], score)
 
-        return Block(
-            rows, lambda: read_lines(data, RUN, self.comments, lines.start)[0][ROW].tolist(), len(data)
-        )
+        return Block(rows, lambda: read_lines(read(), RUN, self.comments, first())[0][ROW].tolist(), size)
 
-    def _ranks(self, spelled: Ids, data: bytes, line: int) -> npt.NDArray[np.float64]:
+    def _ranks(self, spelled: Ids, data: bytes, line: Callable[[], int]) -> npt.NDArray[np.float64]:
         import polars as pl
 
         ranks = to_series(spelled).cast(pl.Float64, strict=False)
         wrong = (ranks.is_null() | ranks.is_nan()).to_numpy()
         if wrong.any():
-            rows = read_lines(data, RUN, self.comments, line)[0]
+            rows = read_lines(data, RUN, self.comments, line())[0]
             faults = [
                 RowFault(number, 4, text, "expected a number as rank")
                 for number, text in zip(rows[ROW][wrong].tolist(), texts(rows["rank"][wrong]), strict=True)
             ]
             raise RowsError(self.source.name, faults[:SHOWN_ROWS], len(faults), "or leave out --order rank")
         return ranks.to_numpy()
-
-
-def whole_queries(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes cut at line ends, and before the first line of the chunk's last query.
-
-    Where the rows of a query stand together, no block then splits a query. A query longer than a chunk is held
-    until another begins.
-    """
-    held: list[bytes | memoryview] = []
-    for chunk in chunks:
-        cut = _last_query(chunk)
-        if cut:
-            yield b"".join([*held, memoryview(chunk)[:cut]])
-            held = [memoryview(chunk)[cut:]]
-        else:
-            held.append(chunk)
-    if held:
-        yield b"".join(held)
-
-
-def _last_query(chunk: bytes) -> int:
-    """Where the last query that begins in the chunk does so; 0 where none is seen to begin.
-
-    The first line may be the rest of a line that another chunk began, so it is passed over.
-    """
-    low = chunk.find(b"\n") + 1
-    end = chunk.rfind(b"\n") + 1
-    high = chunk.rfind(b"\n", 0, end - 1) + 1 if end else 0
-    if low == 0 or high <= low:
-        return 0
-    last = _query_at(chunk, high)
-    if _query_at(chunk, low) == last:
-        return 0
-    # Bisection over line starts: the line at `high` is of the last query, the one at `low` is not.
-    while True:
-        middle = chunk.find(b"\n", (low + high) // 2, high) + 1
-        if middle == 0 or middle >= high:
-            middle = chunk.find(b"\n", low, high) + 1
-            if middle == 0 or middle >= high:
-                return high
-        if _query_at(chunk, middle) == last:
-            high = middle
-        else:
-            low = middle
-
-
-def _query_at(data: bytes, start: int) -> bytes:
-    end = data.find(b"\n", start)
-    fields = data[start : end if end >= 0 else len(data)].split(None, 1)
-    return fields[0] if fields else b""
 
 
 def name_of(path: str | Path) -> str:
