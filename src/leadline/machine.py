@@ -2,10 +2,13 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-M_ARENA_MAX = -8
-"""The number of malloc's setting for its arenas (glibc, malloc.h)."""
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
+"""The numbers of malloc's settings (glibc, malloc.h)."""
+KEPT = 64 << 20
+"""How much freed memory malloc keeps for the next block of a large file, and how large its pieces may be."""
 
 
 def memory_left() -> int:
@@ -51,10 +54,27 @@ def spare_addresses() -> None:
     glibc does so for up to eight threads a processor; a process that uses 200 MB then needs 1.4 GB of addresses.
     Where there is no limit, or no glibc, nothing is changed.
     """
-    if address_limit() is None or not sys.platform.startswith("linux"):
+    if address_limit() is not None:
+        _set_malloc({M_ARENA_MAX: 1})
+
+
+def keep_freed_memory() -> None:
+    """Before a large file is read block by block, keep malloc from giving each block's memory back to the system.
+
+    It would be asked for again at once, page by page: two thirds of all page faults of a run of 260 MB, and a tenth of
+    its time. What is kept is at most `KEPT` bytes for each of malloc's heaps. Without glibc nothing is changed.
+    """
+    if address_limit() is None:
+        _set_malloc({M_MMAP_THRESHOLD: KEPT // 2, M_TRIM_THRESHOLD: KEPT})
+
+
+def _set_malloc(settings: Mapping[int, int]) -> None:
+    """Change settings of glibc's malloc, where there is one."""
+    if not sys.platform.startswith("linux"):
         return
     import ctypes
 
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(M_ARENA_MAX, 1)
+        for name, value in settings.items():
+            mallopt(name, value)

@@ -19,11 +19,14 @@ from leadline.formats.cuts import LineNumbers, count_lines, cuts, whole_queries
 from leadline.formats.fields import Fields
 from leadline.formats.source import BOM, Source, refuse_binary
 from leadline.ids import Ids, of_bytes, texts, to_series
+from leadline.machine import keep_freed_memory
 from leadline.tables import Block, Rows
 
 if TYPE_CHECKING:
     import polars as pl
 
+LARGE = 64 << 20
+"""From how many bytes on a file is large enough to keep memory for its next block."""
 WHITE = b" \t\r\x0b\x0c"
 """ASCII white space within a line, as C's isspace has it."""
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
@@ -245,6 +248,8 @@ class TrecRun:
         """
         if self.order != "file" and not self.source.packed and self.source.file.is_file():
             # The blocks are cut by looking at their ends alone, and each is read by whom it is parsed.
+            if self.source.size > LARGE:
+                keep_freed_memory()
             lines = LineNumbers(self.source)
             for start, stop in cuts(self.source):
                 read, first = partial(self.source.part, start, stop), partial(lines.at, start)
