@@ -28,8 +28,10 @@ prove: .venv/dev.stamp  ## the long proofs
 docs: .venv/dev.stamp  ## rewrite the generated pages
 	$(BIN)/python docs/build.py
 
-serve:  ## the judging pages
-	@echo "the judging pages are not built yet; see CHANGELOG.md" >&2; exit 2
+serve: .venv/dev.stamp  ## the judging pages, over the demonstration's collection
+	$(BIN)/leadline demo --quiet
+	cd leadline-demo && ../$(BIN)/leadline pool bm25.run dense.run fusion.run --qrels qrels-withheld.txt --write to-judge.jsonl
+	cd leadline-demo && ../$(BIN)/leadline serve to-judge.jsonl --documents documents.jsonl --queries queries.jsonl --guideline guideline.md
 
 wheel: .venv/dev.stamp  ## build the wheel, install it alone in a clean environment, run it
 	rm -rf dist .venv/clean

@@ -81,6 +81,25 @@ def test_saving_moves_on_and_back_again(ana: Someone) -> None:
     assert ana.post("undo").json()["undone"] is None
 
 
+def test_an_undo_that_names_its_judgment_takes_back_that_one_once(ana: Someone) -> None:
+    first, second = ana.next(2)
+    saved = ana.grade(first["pair"], 2).json()["saved"]
+    ana.grade(second["pair"], 1)
+    for undone in (first["pair"], None):
+        found = ana.post("undo", {"judgment": saved}).json()
+        assert (found["undone"] or {}).get("pair") == undone
+        assert found["progress"]["done"] == 1
+    assert ana.get(f"pairs/{second['pair']}").json()["judgment"]["grade"] == 1
+
+
+def test_two_books_have_two_names(tmp_path: Path) -> None:
+    names = []
+    for place in ("a.db", "b.db", "a.db"):
+        with alone(setup(str(tmp_path / place))) as ana:
+            names.append(ana.get("settings").json()["book"])
+    assert names[0] == names[2] != names[1]
+
+
 def test_the_same_id_twice_is_one_row(ana: Someone) -> None:
     body = {"id": str(uuid.uuid4()), "pair": ana.next(1)[0]["pair"], "grade": 2}
     assert ana.post("judgments", body).json() == ana.post("judgments", body).json()

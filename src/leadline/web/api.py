@@ -32,6 +32,7 @@ from leadline.web.shapes import (
     RevealOut,
     SavedOut,
     SettingsOut,
+    UndoIn,
     UndoneOut,
 )
 
@@ -112,6 +113,7 @@ async def settings(request: Request, person: Asks, desk: TheDesk) -> SettingsOut
         scale=[GradeOut(**asdict(one)) for one in setup.rules.scale],
         guideline_html=request.app.state.guideline,
         guideline_version=setup.rules.version,
+        book=request.app.state.book_id,
         keys=dict(KEYS),
         reserve_seconds=setup.plan.reserve,
         csrf=gate.signer.token(person.nonce),
@@ -170,9 +172,9 @@ async def judge(body: JudgmentIn, person: Changes, desk: TheDesk) -> SavedOut:
 
 
 @router.post("/undo")
-async def undo(person: Changes, desk: TheDesk) -> UndoneOut:
-    """Take back the assessor's last judgment that stands."""
-    name, row, progress = await done(desk.undo(person.name))
+async def undo(person: Changes, desk: TheDesk, given: UndoIn | None = None) -> UndoneOut:
+    """Take back the assessor's last judgment that stands, or the one that is named."""
+    name, row, progress = await done(desk.undo(person.name, given.judgment if given else None))
     pair = None if name is None else _found(desk, name)
     undone = None if name is None or pair is None else shown(desk.setup, pair, name, row)
     return UndoneOut(undone=undone, progress=ProgressOut(**asdict(progress)))

@@ -1,5 +1,6 @@
 """The application: the API, the pages, the writer's thread behind them."""
 
+import hashlib
 import importlib
 import importlib.util
 from collections.abc import AsyncIterator
@@ -48,7 +49,10 @@ def create_app(setup: Setup) -> FastAPI:
     )
     app.state.desk = desk
     app.state.accounts = accounts = Accounts(desk.book)
-    app.state.gate = Gate(Signer(secret_of(desk.book)), None if setup.auth else setup.name, accounts.find)
+    secret = secret_of(desk.book)
+    # Pages keep what is not sent yet under the book's own name: another book at this address must not get it.
+    app.state.book_id = hashlib.sha256(f"book{secret}".encode()).hexdigest()[:12]
+    app.state.gate = Gate(Signer(secret), None if setup.auth else setup.name, accounts.find)
     app.state.tries = Tries()
     app.state.guideline = setup.rules.html()
     app.include_router(api.router)

@@ -238,14 +238,19 @@ class Desk:
             )
             self._released = []
 
-    def undo(self, who: str) -> "Future[tuple[str, Judgment, Progress] | tuple[None, None, Progress]]":
-        """Take back a person's last judgment that stands on a pair of the file; its opaque name and what it said."""
+    def undo(
+        self, who: str, only: str | None = None
+    ) -> "Future[tuple[str, Judgment, Progress] | tuple[None, None, Progress]]":
+        """Take back a person's last judgment that stands on a pair of the file; its opaque name and what it said.
+
+        With `only` the judgment of that id and no other, so that a request sent twice takes back one.
+        """
 
         def job(batch: Batch) -> tuple[str, Judgment, Progress] | tuple[None, None, Progress]:
             connection = batch.writing()
             for row in self.tally.newest_of(who):
                 name = self.queue.name_of(row)
-                if name is not None and not row.adjudicates:
+                if name is not None and not row.adjudicates and only in (None, row.id):
                     self._write(connection, [taken_back(row, who)])
                     now = time.time()
                     self._clear(connection)

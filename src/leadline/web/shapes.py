@@ -63,6 +63,12 @@ class JudgmentIn(In):
     text_hash: Name | None = None
 
 
+class UndoIn(In):
+    """Which judgment to take back; the last that stands where none is named."""
+
+    judgment: Id | None = None
+
+
 class LoginIn(In):
     """The token of an invitation link."""
 
@@ -195,6 +201,7 @@ class SettingsOut(BaseModel):
     scale: list[GradeOut]
     guideline_html: str
     guideline_version: str
+    book: str
     keys: dict[str, str]
     reserve_seconds: float
     csrf: str
