@@ -33,8 +33,8 @@ def in_parallel(blocks: Iterator[Block], work: Callable[[Block], Any]) -> Iterat
     RowsError: wrong rows; they are counted over all blocks first.
     """
     wrong: list[RowsError] = []
-    # Two more than there are processors: some wait for Python's lock while others parse.
-    workers = min(6, (os.cpu_count() or 1) + 2)
+    # One more than there are processors: it reads while others parse. With more, they wait for Python's lock.
+    workers = min(6, (os.cpu_count() or 1) + 1)
     with ThreadPoolExecutor(workers) as pool:
         waiting: deque[Future[Any]] = deque()
 

@@ -5,8 +5,9 @@ import numpy.typing as npt
 
 from leadline.ids import Ints, Keys
 
-ROWS = 1 << 14
-"""Rows read at a time: few enough that each step finds the last one's numbers in cache."""
+ROWS = 1 << 16
+"""Rows read at a time: few enough that each step finds the last one's numbers in cache, and enough that
+threads seldom wait for Python's lock between steps."""
 WORD = 8
 WINDOW = 2 * WORD
 """How many characters a number may have, its sign left out."""
