@@ -26,7 +26,7 @@ FLOORS: list[set[str]] = [
     {"account", "inputs"},
     {"registration", "spelling"},
     {"catalogue"},
-    {"measures", "demo"},
+    {"measures", "passages", "demo"},
     {"ranking"},
     {"blocks", "hits"},
     {"formats"},
