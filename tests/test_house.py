@@ -28,6 +28,7 @@ FLOORS: list[set[str]] = [
     {"catalogue"},
     {"measures", "passages", "demo"},
     {"ranking"},
+    {"collecting"},
     {"blocks", "hits"},
     {"formats"},
     {"stats"},
