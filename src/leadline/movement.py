@@ -66,10 +66,10 @@ def moved_most(
 
 
 def heads_of(
-    runs: Sequence[RunSource], judged: Judged, rules: Conventions, depth: int
+    runs: Sequence[RunSource], judged: Mapping[str, Judged], rules: Conventions, depth: int
 ) -> dict[str, pl.DataFrame]:
-    """The first documents of every run, by system."""
-    return {run.name: head(run, judged, rules, depth) for run in runs}
+    """The first documents of every run, by system; `judged` are the judgments of each."""
+    return {run.name: head(run, judged[run.name], rules, depth) for run in runs}
 
 
 def _documents(frame: pl.DataFrame, query: int) -> list[Document]:
