@@ -103,9 +103,13 @@ def sent_row(row: Mapping[str, Any]) -> SentRow:
     ids = next((_list(by_plain[name], name) for name in ID_NAMES if name in by_plain), None)
     texts = next((_list(by_plain[name], name) for name in TEXT_NAMES if name in by_plain), None)
     if ids is None and texts is None:
-        raise WrongValue(found_text(dict(row)), "a row has context_ids or contexts; [] says that nothing was sent")
+        raise WrongValue(
+            found_text(dict(row)), "a row has context_ids or contexts; [] says that nothing was sent"
+        )
     told = by_plain.get("dropped", {})
-    if not isinstance(told, Mapping) or any(value not in REASONS for value in told.values() if value is not None):
+    if not isinstance(told, Mapping) or any(
+        value not in REASONS for value in told.values() if value is not None
+    ):
         raise WrongValue(found_text(told), f"dropped maps ids to {', '.join(REASONS)}")
     dropped = {str(key): str(value) for key, value in told.items() if value is not None}
     if ids is None:

@@ -97,7 +97,11 @@ class Known:
         taken: set[int] = set()
         pieces = []
         for item in items:
-            piece = self._by_id(item) if item.chunk_id is not None else self._by_text(item.text or "", ranked, taken)
+            piece = (
+                self._by_id(item)
+                if item.chunk_id is not None
+                else self._by_text(item.text or "", ranked, taken)
+            )
             taken.add(piece.chunk)
             pieces.append(piece)
         return pieces
@@ -124,7 +128,9 @@ class Known:
                 chunk = _one(found, ranked, taken)
                 if chunk is None:
                     return Piece(-1, None, 0, 0, text, "ambiguous")
-                return Piece(chunk, self.chunks.chunk_ids[chunk], 0, self.length(chunk), self.texts[chunk], how)
+                return Piece(
+                    chunk, self.chunks.chunk_ids[chunk], 0, self.length(chunk), self.texts[chunk], how
+                )
         start = _beginning(text)
         if len(start) >= SHORTEST_CUT:
             found = [row for row in dict.fromkeys(ranked) if (self.texts[row] or "").startswith(start)]

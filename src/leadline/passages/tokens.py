@@ -43,7 +43,9 @@ def tokenizer(name: str) -> Tokenizer:
         return Tokenizer(name, lambda text: sum(1 for _ in WORD.finditer(text)), _cut_words)
     kind, _, own = name.partition(":")
     if kind != "tiktoken" or not own:
-        raise UsageError(f"--tokenizer {printable(name)!r} is not one of chars, words, tiktoken:NAME (such as o200k_base)")
+        raise UsageError(
+            f"--tokenizer {printable(name)!r} is not one of chars, words, tiktoken:NAME (such as o200k_base)"
+        )
     encoding = _encoding(own)
 
     def encode(text: str) -> list[int]:
@@ -71,7 +73,9 @@ def _encoding(name: str) -> Any:
         return tiktoken.encoding_for_model(name)
     except KeyError:
         known = ", ".join(tiktoken.list_encoding_names())
-        raise UsageError(f"tiktoken knows no encoding or model {printable(name)!r}; encodings: {known}") from None
+        raise UsageError(
+            f"tiktoken knows no encoding or model {printable(name)!r}; encodings: {known}"
+        ) from None
     except Exception as error:
         raise InputError(
             f"tiktoken:{printable(name)}: its table cannot be had ({type(error).__name__}); tiktoken fetches it once, "
