@@ -9,7 +9,7 @@ import typer
 from leadline.cli import options
 from leadline.cli.chosen import prepared, settled, with_passages
 from leadline.cli.evaluate import progress
-from leadline.errors import InputError, UsageError, amount, printable
+from leadline.errors import NotComparableError, UsageError, amount, printable
 
 if TYPE_CHECKING:
     from leadline.passages.goals import Goals
@@ -124,7 +124,7 @@ def _told(given: Mapping[str, Any], quiet: bool) -> "Told":
         )
     shared = [query for query in goals.query_ids if query in contexts.rows or query in contexts.failed]
     if not shared:
-        raise InputError(f"{printable(contexts.source)}: none of its queries is judged")
+        raise NotComparableError(f"{printable(contexts.source)}: none of its queries is judged")
     counter = Counter(goals, known, rules)
     failed = ranked.failed | set(contexts.failed)
     accounts = [
@@ -134,7 +134,7 @@ def _told(given: Mapping[str, Any], quiet: bool) -> "Told":
     report = summed(accounts, rules.budget)
     extra = len(set(contexts.rows) - set(goals.query_ids))
     notes = (
-        [f"{amount(extra, 'query', 'queries')} of {contexts.source} not judged and left out"] if extra else []
+        [f"not judged, left out: {amount(extra, 'query', 'queries')} of {contexts.source}"] if extra else []
     )
     return Told(report, rules, goals.unit, ranked.name, contexts.source, tuple(notes))
 

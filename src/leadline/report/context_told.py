@@ -120,12 +120,12 @@ def warnings(told: Told) -> list[str]:
     report, lines = told.report, list(told.notes)
     states = report.states
     for state, said in (
-        ("unanswered", "have no context, and count as 0"),
-        ("undefined", "have no evidence, and are left out"),
-        ("error", "failed, and are left out"),
+        ("unanswered", "no context told of, counted as 0"),
+        ("undefined", "without evidence, left out"),
+        ("error", "failed, left out"),
     ):
         if states[state]:
-            lines.append(f"{amount(states[state], 'query', 'queries')} {said}")
+            lines.append(f"{said}: {amount(states[state], 'query', 'queries')}")
     for how, said in (
         ("unmatched", "are no chunk: they count as noise"),
         (
@@ -135,10 +135,9 @@ def warnings(told: Told) -> list[str]:
         ("altered", "have a chunk's id and another text: they count as noise"),
     ):
         if report.how.get(how):
-            lines.append(f"{report.how[how]} of {sum(report.how.values())} entries {said}")
+            lines.append(f"{said}: {report.how[how]} of {sum(report.how.values())} entries")
     if report.over:
-        many = amount(report.over, "context")
-        lines.append(f"{many} longer than the budget: was it counted otherwise?")
+        lines.append(f"longer than the budget: {amount(report.over, 'context')}; was it counted otherwise?")
     if told.rules.budget is not None and report.by_k and not report.by_budget:
         lines.append(
             "no curve by budget: the length of some retrieved chunks is not known (--chunks or --documents with texts)"
