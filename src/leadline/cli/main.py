@@ -11,6 +11,7 @@ from leadline.cli.book import app as book
 from leadline.cli.compare import compare, power
 from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
+from leadline.cli.evidence import app as evidence
 from leadline.cli.gate import baseline, gate, init
 from leadline.cli.judge import judge
 from leadline.cli.measures import measures
@@ -48,6 +49,7 @@ app.command(rich_help_panel="Judge")(judge)
 app.command(rich_help_panel="Judge")(serve)
 app.add_typer(book, name="book", rich_help_panel="Judge")
 app.command(rich_help_panel="Judge")(agreement)
+app.add_typer(evidence, name="evidence", rich_help_panel="Index and context")
 
 
 def _version(asked: bool) -> None:
