@@ -17,6 +17,8 @@ NEAR = 0.6
 """How alike a text must be to the quote, from 0 to 1, to be shown for review."""
 SHOWN = 5
 """How many places are named for review."""
+MOST = 1000
+"""How many places of one quote are looked at."""
 
 
 @dataclass(frozen=True)
@@ -204,18 +206,23 @@ class _Work:
                 replace(row, start=start, end=start + len(quote)),
             )
         elif exact:
-            places = [self._place(row, row.document_id, text, start) for start in exact]
-            places.sort(key=lambda one: -surroundings_alike(row, self.old[row.document_id], one.start, text))
-            several = "the quote stands in several places"
-            self.settle(
-                index,
-                "review",
-                several if len(exact) > 1 else "a short quote that stood in several places",
-                None,
-                places,
-            )
+            self._one_of_several(index, text, exact)
         else:
             self._near(index, {row.document_id: hit})
+
+    def _one_of_several(self, index: int, text: str, starts: Sequence[int]) -> None:
+        """A quote that stands in several places: a person decides; the likeliest place comes first."""
+        row, old = self.rows[index], self.old[self.rows[index].document_id]
+
+        def unlike(start: int) -> tuple[float, float]:
+            # Of equal surroundings the place that is as far down the document as the old one was comes first.
+            far = abs(start / max(1, len(text)) - row.start / max(1, len(old)))
+            return -surroundings_alike(row, old, start, text), far
+
+        places = [self._place(row, row.document_id, text, start) for start in sorted(starts, key=unlike)]
+        several = "the quote stands in several places"
+        why = several if len(places) > 1 else "a short quote that stood in several places"
+        self.settle(index, "review", why, None, places)
 
     def _was_one_of_several(self, row: EvidenceRow) -> bool:
         """Whether a quote too short to be told by itself stood in several places of its old document."""
@@ -287,13 +294,13 @@ class _Work:
 
 
 def _exact(text: str, quote: str, hit: Hit | None) -> list[int]:
-    """The first places where a quote stands to the letter, at most `SHOWN`."""
+    """The first places where a quote stands to the letter, at most `MOST`."""
     if len(quote) >= WIDTH:
         starts = [] if hit is None else hit.first.tolist()
-        return [start for start in dict.fromkeys(starts) if text.startswith(quote, start)][:SHOWN]
+        return [start for start in dict.fromkeys(starts) if text.startswith(quote, start)][:MOST]
     found: list[int] = []
     place = text.find(quote)
-    while place >= 0 and len(found) < SHOWN:
+    while place >= 0 and len(found) < MOST:
         found.append(place)
         place = text.find(quote, place + 1)
     return found
