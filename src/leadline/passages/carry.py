@@ -17,6 +17,8 @@ NEAR = 0.6
 """How alike a text must be to the quote, from 0 to 1, to be shown for review."""
 SHOWN = 5
 """How many places are named for review."""
+SHORT = 16
+"""A quote of fewer characters cannot be told by itself where its text repeats."""
 MOST = 1000
 """How many places of one quote are looked at."""
 
@@ -227,7 +229,7 @@ class _Work:
     def _was_one_of_several(self, row: EvidenceRow) -> bool:
         """Whether a quote too short to be told by itself stood in several places of its old document."""
         quote, text = row.quote or "", self.old[row.document_id]
-        return len(quote) < WIDTH and text.find(quote, text.find(quote) + 1) >= 0
+        return len(quote) < SHORT and text.find(quote, text.find(quote) + 1) >= 0
 
     def in_other_documents(self) -> None:
         """Settle what is in no way in its own document but in another one."""

@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from leadline.passages.spans import Ints
 
-WIDTH = 16
-"""Characters of a seed; a quote shorter than this has none."""
-STEP = 8
+WIDTH = 8
+"""Characters of a seed, a power of two; a quote shorter than this has none."""
+STEP = 4
 """From one seed of a quote to the next: an edit spoils the seeds it touches, and the others still find the place."""
 BLOCK = 1 << 20
 """Characters of a text that are hashed at a time."""
