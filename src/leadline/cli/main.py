@@ -13,6 +13,7 @@ from leadline.cli.compare import compare, power
 from leadline.cli.context import context
 from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
+from leadline.cli.evidence import app as evidence
 from leadline.cli.gate import baseline, gate, init
 from leadline.cli.judge import judge
 from leadline.cli.measures import measures
@@ -54,6 +55,7 @@ app.command(rich_help_panel="Judge")(agreement)
 app.command(rich_help_panel="Index and context")(context)
 app.command(rich_help_panel="Index and context")(pack)
 app.command(rich_help_panel="Index and context")(collect)
+app.add_typer(evidence, name="evidence", rich_help_panel="Index and context")
 
 
 def _version(asked: bool) -> None:
