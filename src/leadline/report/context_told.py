@@ -110,7 +110,7 @@ def sentences(told: Told) -> list[str]:
         lines.append(f"best evidence in the context: {shares} (of {amount(placed, 'context')})")
     known = {share: size for share, size in report.reach.items() if size is not None}
     if known:
-        reach = ", ".join(f"{share * 100:g} %: {size}" for share, size in known.items())
+        reach = ", ".join(f"{share * 100:g}\u00a0%: {size}" for share, size in known.items())
         lines.append(f"least budget ({told.sizes}) for a share of the whole ranking's recall: {reach}")
     return lines
 
