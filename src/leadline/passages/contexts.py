@@ -100,8 +100,9 @@ def sent_row(row: Mapping[str, Any]) -> SentRow:
     (Item(chunk_id='a', text='t'),)
     """
     by_plain = {plain(str(name)): value for name, value in row.items() if value is not None}
-    ids = next((_list(by_plain[name], name) for name in ID_NAMES if name in by_plain), None)
-    texts = next((_list(by_plain[name], name) for name in TEXT_NAMES if name in by_plain), None)
+    called = {plain(str(name)): str(name) for name in row}
+    ids = next((_list(by_plain[name], called[name]) for name in ID_NAMES if name in by_plain), None)
+    texts = next((_list(by_plain[name], called[name]) for name in TEXT_NAMES if name in by_plain), None)
     if ids is None and texts is None:
         raise WrongValue(
             found_text(dict(row)), "a row has context_ids or contexts; [] says that nothing was sent"
