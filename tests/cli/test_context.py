@@ -150,6 +150,10 @@ def test_a_query_without_a_context_and_one_that_failed(capsys: pytest.CaptureFix
     _, out, _ = leadline(capsys, *EVIDENCE, "--format", "json")
     assert json.loads(out)["queries"] == {"scored": 1, "unanswered": 0, "undefined": 0, "error": 1}
     assert means(out)["sent"] == 1, "the failed query is in no mean"
+    sent = next(row for row in json.loads(out)["means"] if row["name"] == "sent")
+    assert (sent["error_low"], sent["error_high"]) == (0.5, 1)
+    _, out, _ = leadline(capsys, *EVIDENCE)
+    assert "if all that failed were worst, or best: [0.5000, 1.0000]" in out
 
 
 @pytest.mark.parametrize(

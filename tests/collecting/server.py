@@ -34,6 +34,7 @@ class Say:
     reset: bool = False
     cut: bool = False
     drip: float = 0.0
+    chunked: bool = False
 
 
 class Server:
@@ -93,6 +94,13 @@ def _send(handler: BaseHTTPRequestHandler, say: Say) -> None:
     handler.send_response(say.status)
     for name, value in say.headers.items():
         handler.send_header(name, value)
+    if say.chunked:
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        parts = [data[at : at + 7] for at in range(0, len(data), 7)]
+        for part in parts[: len(parts) // 2] if say.cut else [*parts, b""]:
+            handler.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
+        return
     handler.send_header("Content-Length", str(len(data)))
     handler.end_headers()
     try:

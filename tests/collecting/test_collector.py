@@ -14,7 +14,7 @@ from leadline.collecting.journal import Journal, Row
 from leadline.collecting.target import HttpTarget, simple_target
 from leadline.errors import InputError
 
-QUICK = Patience(timeout=0.6, retries=2, first_wait=0.01, longest_wait=0.5)
+QUICK = Patience(timeout=20, retries=2, first_wait=0.01, longest_wait=0.5)
 QUERIES = [Query(f"q{at}", f"question {at}") for at in range(6)]
 
 
@@ -105,18 +105,38 @@ def test_failures_are_told_apart_from_empty_answers(tmp_path: Path) -> None:
     [
         (Say({"ids": []}, reset=True), "connection"),
         (Say({"ids": ["a", "b", "c"]}, cut=True), "connection"),
-        (Say({"ids": []}, wait=1.5), "time-out"),
+        (Say({"ids": ["a"] * 20}, chunked=True, cut=True), "connection"),
+        (Say({"ids": []}, wait=3), "time-out"),
         # A byte every 50 ms: no single read is slow, the whole answer is.
         (Say({"ids": ["a" * 60]}, drip=0.05), "time-out"),
     ],
-    ids=["reset", "cut short", "slow", "dripping"],
+    ids=["reset", "cut short", "cut between chunks", "slow", "dripping"],
 )
 def test_connections_that_break(tmp_path: Path, say: Say, kind: str) -> None:
     with serving(by_number(q0=say)) as server:
-        patience = Patience(timeout=0.6, retries=1, first_wait=0.01)
+        patience = Patience(timeout=1, retries=1, first_wait=0.01)
         account, rows = collected(simple_target(server.url, {}, {}), tmp_path, QUERIES[:2], patience=patience)
     assert account.failures == {kind: 1}
     assert rows["q0"]["attempts"] == 2 and account.answered == 1
+
+
+def test_an_answer_in_chunks(tmp_path: Path) -> None:
+    with serving(lambda seen, times: Say({"ids": ["a", "b"]}, chunked=True)) as server:
+        account, rows = collected(simple_target(server.url, {}, {}), tmp_path)
+    assert (account.answered, account.requests) == (6, 6) and rows["q3"]["retrieved_ids"] == ["a", "b"]
+
+
+def test_a_connection_that_the_server_closes_after_each_answer(tmp_path: Path) -> None:
+    def answer(seen: Seen, times: int) -> Say:
+        said = listed(seen, times)
+        said.headers["Connection"] = "close"
+        return said
+
+    with serving(answer) as server:
+        account, rows = collected(simple_target(server.url, {}, {}), tmp_path, workers=1)
+    assert (account.answered, account.requests) == (6, 6) and all(
+        row["attempts"] == 1 for row in rows.values()
+    )
 
 
 def test_what_fails_once_is_asked_again(tmp_path: Path) -> None:

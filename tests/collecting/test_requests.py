@@ -145,7 +145,7 @@ def test_a_template_file(tmp_path: File, monkeypatch: pytest.MonkeyPatch) -> Non
     asked = target.request("x", 3, "q")
     assert (asked.method, asked.headers["Authorization"]) == ("POST", "Bearer s3cret-token")
     assert "s3cret" not in repr(target) + repr(asked) + target.name + json.dumps(target.identity)
-    assert "s3cret-token" in target.secrets
+    assert target.secrets == ("Bearer s3cret-token", "s3cret-token")
 
 
 @pytest.mark.parametrize(

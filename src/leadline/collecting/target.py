@@ -17,6 +17,7 @@ from leadline.formats.jsontext import whole
 
 METHODS = ("GET", "POST", "PUT")
 KEYS = ("method", "url", "headers", "body", "map")
+SCHEMES = ("Basic", "Bearer", "ApiKey", "Token", "Digest", "Negotiate")
 PLACE = re.compile(r"\{(query|k|query_id)\}")
 """What is put in: the query's text, the number of documents asked for, the query's id."""
 
@@ -60,8 +61,9 @@ class HttpTarget:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not be written anywhere: the headers' values, and their parts."""
-        values = [part for value in self.headers.values() for part in (value, *value.split())]
-        return tuple(sorted({one for one in values if len(one) >= 4 and not one.isalpha()}, key=len)[::-1])
+        found = {part for value in self.headers.values() for part in (value, *value.split())}
+        # The name of a scheme, as in "Bearer …", is no secret; one or two letters would blot out every text.
+        return tuple(sorted((one for one in found if len(one) > 2 and one not in SCHEMES), key=len)[::-1])
 
     def request(self, text: str, k: int, query_id: str) -> Request:
         """The request for one query.

@@ -38,22 +38,22 @@ SHARE_NAMES = ("retrieved", "at_k", "sent", "added", "noise", "duplicates")
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of one number over the queries that have it, with its interval; `n` is how many have it."""
+    """The mean of one number over the queries that have it, with its interval; `n` is how many have it.
+
+    `error_low` and `error_high` are what it would be if every failed query were worst, or best; None where none failed.
+    """
 
     name: str
     interval: Interval
+    error_low: float | None = None
+    error_high: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The mean as plain values; None where it cannot be computed."""
         one = self.interval
-        return {
-            "name": self.name,
-            "mean": one.estimate,
-            "low": one.low,
-            "high": one.high,
-            "method": one.method,
-            "n": one.n,
-        }
+        row: dict[str, Any] = {"name": self.name, "mean": one.estimate, "low": one.low, "high": one.high}
+        row |= {"method": one.method, "n": one.n}
+        return row | {"error_low": self.error_low, "error_high": self.error_high}
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,10 @@ def summed(
     (0.5, 10, 30)
     """
     counted = [one for one in accounts if one.state in ("scored", "unanswered")]
-    means = [Mean(name, _interval(counted, value, name in SHARE_NAMES)) for name, value in _VALUES.items()]
+    failed = sum(1 for one in accounts if one.state == "error")
+    means = [
+        _mean(name, _interval(counted, value, name in SHARE_NAMES), failed) for name, value in _VALUES.items()
+    ]
     reasons = [reason for reason in REASONS if any(reason in one.lost for one in counted)]
     lost = [Mean(reason, _interval(counted, _lost(reason), True)) for reason in reasons]
     how: Counter[str] = Counter()
@@ -153,6 +156,13 @@ _VALUES: dict[str, Callable[[QueryAccount], float | None]] = {
     "items": lambda row: row.items if row.state == "scored" else None,
     "size": lambda row: row.size if row.state == "scored" else None,
 }
+
+
+def _mean(name: str, found: Interval, failed: int) -> Mean:
+    if not failed or name not in ("retrieved", "at_k", "sent"):
+        return Mean(name, found)
+    total, n = (found.estimate or 0.0) * found.n, found.n + failed
+    return Mean(name, found, total / n, (total + failed) / n)
 
 
 def _lost(reason: str) -> Callable[[QueryAccount], float | None]:

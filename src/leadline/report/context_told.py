@@ -126,6 +126,10 @@ def warnings(told: Told) -> list[str]:
     ):
         if states[state]:
             lines.append(f"{said}: {amount(states[state], 'query', 'queries')}")
+    sent = next(one for one in report.means if one.name == "sent")
+    if sent.error_low is not None:
+        ends = wording.brackets(sent.error_low, sent.error_high)
+        lines.append(f"evidence in the context, if all that failed were worst, or best: {ends}")
     for how, said in (
         ("unmatched", "are no chunk: they count as noise"),
         (
