@@ -243,6 +243,11 @@ def test_a_line_cut_short_by_a_kill_is_asked_again(tmp_path: Path) -> None:
         whole = place.read_bytes()
         place.write_bytes(whole[:-5])
         account, rows = collected(target, tmp_path)
+        # A long line that was cut short leaves nothing behind either.
+        with place.open("ab") as file:
+            file.write(b'{"query_id": "q0", "retrieved_ids": ["' + b"x" * 5000)
+        assert collected(target, tmp_path)[0].kept == 6
+        assert place.read_bytes().endswith(b"}\n")
     assert (account.kept, account.requests, len(rows)) == (5, 1, 6)
     assert sorted(place.read_bytes().splitlines()[1:])[0].startswith(b'{"query_id": "q0"')
 

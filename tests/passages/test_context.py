@@ -155,7 +155,9 @@ def test_a_beginning_is_the_chunk_cut_short() -> None:
     chunks = known([(0, 60), (60, 120)])
     (piece,) = chunks.matched([Item(None, TEXT[0:25] + "…")], [0, 1])
     assert (piece.how, piece.name, piece.start, piece.end) == ("beginning", "c0", 0, 25)
-    # Not retrieved, or too short: not guessed.
+    # The beginning of two that were retrieved, not retrieved at all, or too short: not guessed.
+    longer = known([(0, 60), (0, 80)])
+    assert how(longer, [0, 1], Item(None, TEXT[0:25])) == [("ambiguous", None)]
     assert how(chunks, [1], Item(None, TEXT[0:25])) == [("unmatched", None)]
     assert how(chunks, [0], Item(None, TEXT[0:9])) == [("unmatched", None)]
 

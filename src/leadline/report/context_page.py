@@ -9,8 +9,8 @@ from leadline.report.comparison_parts import bullets, escaped, folded, table
 from leadline.report.context_told import Told
 from leadline.report.html_page import POLICY, STYLE
 
-WIDE, HIGH, LEFT, BELOW = 760, 240, 44, 30
-"""Pixels of a curve: its drawing, and the room for the words beside and below it."""
+WIDE, HIGH, LEFT, RIGHT, BELOW = 760, 240, 44, 24, 30
+"""Pixels of a curve: its drawing, and the room for the words at both sides and below it."""
 SHOWN = 2000
 """How many queries the table names."""
 
@@ -86,7 +86,7 @@ def curve(
         above, whole = (
             (math.log(value / low), math.log(high / low)) if by_logarithm else (value - low, high - low)
         )
-        return round(LEFT + above / whole * (WIDE - LEFT - 12), 1)
+        return round(LEFT + above / whole * (WIDE - LEFT - RIGHT), 1)
 
     def y(value: float) -> float:
         return round(8 + (1 - value) * (HIGH - 16), 1)
@@ -94,7 +94,7 @@ def curve(
     parts = []
     for step in range(5):
         at = y(step / 4)
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDE - 12}" y1="{at}" y2="{at}"/>')
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDE - RIGHT}" y1="{at}" y2="{at}"/>')
         parts.append(f'<text class="tick" x="{LEFT - 6}" y="{at + 4}" text-anchor="end">{step / 4:g}</text>')
     for value in _ticks([one for one, _ in points], x):
         parts.append(f'<text class="tick" x="{x(value)}" y="{HIGH + 14}" text-anchor="middle">{value}</text>')

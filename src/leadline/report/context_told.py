@@ -12,7 +12,7 @@ REASONS = {
     "cutoff": "below the first k",
     "budget": "no room left",
     "truncation": "in the part of a chunk that was cut off",
-    "deduplication": "the same text stood there already",
+    "deduplication": "the same text, or much the same, stood there",
     "filter": "there was room, and it was left out",
     "altered": "the chunk was sent with another text",
     "missing": "no context is told of",
@@ -110,7 +110,7 @@ def sentences(told: Told) -> list[str]:
         lines.append(f"best evidence in the context: {shares} (of {amount(placed, 'context')})")
     known = {share: size for share, size in report.reach.items() if size is not None}
     if known:
-        reach = ", ".join(f"{share * 100:g}\u00a0%: {size}" for share, size in known.items())
+        reach = ", ".join(f"{share * 100:g}%: {size}" for share, size in known.items())
         lines.append(f"least budget ({told.sizes}) for a share of the whole ranking's recall: {reach}")
     return lines
 
@@ -131,15 +131,12 @@ def warnings(told: Told) -> list[str]:
         ends = wording.brackets(sent.error_low, sent.error_high)
         lines.append(f"evidence in the context, if all that failed were worst, or best: {ends}")
     for how, said in (
-        ("unmatched", "are no chunk: they count as noise"),
-        (
-            "ambiguous",
-            "are the text of several chunks, none retrieved: which one is not guessed, they count as noise",
-        ),
-        ("altered", "have a chunk's id and another text: they count as noise"),
+        ("unmatched", "no chunk, counted as noise"),
+        ("ambiguous", "the text of several chunks and not guessed, counted as noise"),
+        ("altered", "the id of a chunk with another text, counted as noise"),
     ):
         if report.how.get(how):
-            lines.append(f"{said}: {report.how[how]} of {sum(report.how.values())} entries")
+            lines.append(f"{said}: {report.how[how]} of {sum(report.how.values())} entries of the contexts")
     if report.over:
         lines.append(f"longer than the budget: {amount(report.over, 'context')}; was it counted otherwise?")
     if told.rules.budget is not None and report.by_k and not report.by_budget:
