@@ -148,7 +148,7 @@ WRONG = [
     (("evaluate", "a.run", "--evidence", "evidence.jsonl", "--qrels", "q.txt"), "--qrels or --evidence, not both"),
     (("evaluate", "a.run", "--evidence", "evidence.jsonl", "--no-complete"), "--no-complete"),
     (("evaluate", "a.run", "b.run", "--chunks", "a=a-chunks.jsonl", "--evidence", "evidence.jsonl"), "no chunks for b"),
-    (("evaluate", "a.run", "--chunks", "z=a-chunks.jsonl", "--evidence", "evidence.jsonl"), "--chunks: unknown system 'z': known: a"),
+    (("evaluate", "a.run", "--chunks", "z=a-chunks.jsonl", "--evidence", "evidence.jsonl"), "unknown system 'z': known: a"),
     (
         ("evaluate", "a.run", "--chunks", "a-chunks.jsonl,b", "--evidence", "evidence.jsonl"),
         "a-chunks.jsonl,b: cannot be read",
