@@ -117,10 +117,19 @@ def measured(collection: Collection, chunker: str, retriever: str) -> Measured:
 
 def chunker_table(found: Sequence[Measured], collection: Collection) -> str:
     """One row a chunker and retriever."""
-    head_row = ["chunks", "number", "mean length", "evidence whole in one", "retriever", *SHOWN]
+    head_row = [
+        "chunks",
+        "number",
+        "length: mean, longest",
+        "evidence whole in one",
+        "retriever",
+        "read of five",
+        *SHOWN,
+    ]
     rows = []
     for one in found:
-        size = (one.chunks.spans[:, 1] - one.chunks.spans[:, 0]).mean()
+        size = one.chunks.spans[:, 1] - one.chunks.spans[:, 0]
+        read = dict(zip(CURVE, one.curve, strict=True))[5][0]
         whole = (covered_shares(one.chunks, collection.evidence) == 1).mean()
         means = []
         for name in SHOWN:
@@ -128,7 +137,15 @@ def chunker_table(found: Sequence[Measured], collection: Collection) -> str:
             half = (row.high - row.low) / 2 if row.low is not None and row.high is not None else float("nan")
             means.append(f"{row.mean:.3f} ± {half:.3f}")
         rows.append(
-            [one.chunker, f"{len(one.chunks):,}", f"{size:.0f}", f"{whole:.0%}", one.retriever, *means]
+            [
+                one.chunker,
+                f"{len(one.chunks):,}",
+                f"{size.mean():.0f}, {size.max():,}",
+                f"{whole:.0%}",
+                one.retriever,
+                f"{read:,.0f}",
+                *means,
+            ]
         )
     return table(head_row, rows)
 

@@ -119,13 +119,8 @@ def score(
         # Text that nobody marked is no evidence.
         rules = replace(rules, complete=True)
     _check_gains(measures, given.qrels)
-    of_text = [
-        measure for measure in measures if measure.definition and measure.definition.needs == "evidence"
-    ]
-    if of_text and given.passages is None:
-        raise UsageError(f"{of_text[0]} is measured against evidence: --evidence E --chunks C")
-    judgments = given.judged()
-    judged = judgments[given.runs[0].name]
+    of_text = _of_text(measures, given)
+    judged = (judgments := given.judged())[given.runs[0].name]
     if any(measure.sampled for measure in measures):
         strata_of(judged)
     cutoffs = sorted(
@@ -138,7 +133,7 @@ def score(
     for run in given.runs:
         hits = rank(run, judgments[run.name], rules, cutoffs)
         if given.passages is not None:
-            hits = _with_passages(hits, run, given.passages, rules, of_text)
+            hits = _with_passages(hits, run, given.passages, rules, of_text, max(cutoffs, default=10))
         counted = _counted(hits, rules, run.name)
         systems[run.name] = system_account(hits, counted, cutoffs or [10])
         names = [query_id for query_id, use in zip(judged.query_ids, counted.tolist(), strict=True) if use]
@@ -150,25 +145,43 @@ def score(
                 chosen = counted & inside
                 row = _summary(measure, hits, values, states, chosen, limits, rng)
                 summaries.append(Summary(run.name, str(measure), group=group, **row))
-    account = {"qrels": qrels_account(given.qrels, judged), "systems": systems}
+    account: dict[str, Any] = {"qrels": qrels_account(given.qrels, judged), "systems": systems}
+    if given.passages is not None:
+        account["evidence"] = given.passages.account()
     return Scores(
         tuple(cells),
         tuple(summaries),
         account,
         rules.to_dict() | {"order_rule": rules.order_rule()},
         given.described(hash_inputs, {name: systems[name]["rows"] for name in systems}),
-        tuple(warnings(summaries, systems, account["qrels"], rules, measures)),
+        (*warnings(summaries, systems, account["qrels"], rules, measures), *_remarks(given, account)),
         seed if rng is not None else None,
         {str(m): heading(m, judged) for m in measures},
         {text: str(m) for text, m in asked.items()},
     )
 
 
+def _of_text(measures: Sequence[Measure], given: Inputs) -> list[Measure]:
+    """The measures that are taken of ranges of text, for which evidence must be given."""
+    found = [one for one in measures if one.definition is not None and one.definition.needs == "evidence"]
+    if found and given.passages is None:
+        raise UsageError(f"{found[0]} is measured against evidence: --evidence E --chunks C")
+    return found
+
+
+def _remarks(given: Inputs, account: Mapping[str, Any]) -> list[str]:
+    return [] if given.passages is None else given.passages.remarks(account["evidence"])
+
+
 def _with_passages(
-    hits: Hits, run: RunSource, passages: Passages, rules: Conventions, of_text: Sequence[Measure]
+    hits: Hits,
+    run: RunSource,
+    passages: Passages,
+    rules: Conventions,
+    of_text: Sequence[Measure],
+    deepest: int,
 ) -> Hits:
-    """The hits with the ranges of text that were returned, as far down as any measure looks."""
-    deepest = max((int(measure.cutoff or 1) for measure in of_text), default=1)
+    """The hits with the ranges of text that were returned, down to rank `deepest`."""
     tokens = any(measure.value("weight") == "tokens" for measure in of_text)
     top = head(run, hits.judged, rules, min(deepest, rules.depth or deepest))
     return replace(hits, passages=passages.retrieved(run.name, top, hits.judged, with_tokens=tokens))

@@ -50,6 +50,10 @@ class Inputs:
         made = {id(table): Judged.of(table) for table in tables.values()}
         return {name: made[id(table)] for name, table in tables.items()}
 
+    def same_chunks(self, one: str, other: str) -> bool:
+        """Whether an id means the same text for two systems: always, unless each has chunks of its own."""
+        return self.passages is None or self.passages.chunks[one] is self.passages.chunks[other]
+
     def with_more(self, runs: Sequence[RunSource]) -> "Inputs":
         """The same with further runs, which return what the first one returns."""
         passages = self.passages

@@ -98,6 +98,7 @@ def carry(
     evidence_kind(write)
     if review is not None and not review.endswith(".jsonl"):
         raise UsageError(f"{printable(review)}: what is to be judged is written as .jsonl")
+    _no_overwriting(evidence, write, review)
     given = read_evidence(evidence)
     texts = read_texts(new)
     found = carry_over(given, read_texts(old, given.document_ids), texts, near)
@@ -107,7 +108,7 @@ def carry(
     if format == "json":
         typer.echo(document_text(carried_facts(found)), nl=False)
     else:
-        typer.echo(carried_text(found, write, review), nl=False)
+        typer.echo(carried_text(found, write, review, new), nl=False)
 
 
 @app.command(name="from-book")
@@ -176,6 +177,15 @@ def _made(
     if not whole:
         raise UsageError("a list of grades marks no text: give --chunks C, or --whole with --documents D")
     return evidence_of_qrels(read_qrels(judgments), chunks=chunks, documents=documents, least=least)
+
+
+def _no_overwriting(given: str, *written: str | None) -> None:
+    """Refuse to write over the evidence that was given: what could not be carried would be gone."""
+    from pathlib import Path
+
+    places = [str(Path(one).resolve()) for one in (given, *written) if one is not None]
+    if len(set(places)) < len(places):
+        raise UsageError("--evidence, --write and --review name three files: nothing is written over")
 
 
 def _format(format: str) -> None:

@@ -53,12 +53,14 @@ def read_texts(path: str | Path, wanted: Collection[str] | None = None) -> dict[
     return texts
 
 
-def document_rows(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Each row of a file of documents with its line; lines that are no rows go to `faults`.
+def document_rows(
+    source: Source, faults: Faults, what: str = "documents come as rows with an id and a text"
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Each row of a file with its line; lines that are no rows go to `faults`. `what` says what was expected.
 
     Raises
     ------
-    InputError: a file that has no rows of documents.
+    InputError: a file that has no rows.
     """
     endings = [one.lower() for one in Path(source.path).suffixes if one.lower() not in (".gz", ".zst")]
     form = recognise(source.head(), endings[-1] if endings else "")
@@ -70,9 +72,7 @@ def document_rows(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping
     elif form in ("jsonl", "json"):
         yield from objects(lines_of(decode(source.read_all(), source.name)), faults)
     else:
-        raise InputError(
-            f"{printable(source.name)}: documents come as rows with an id and a text: jsonl, csv, tsv or parquet"
-        )
+        raise InputError(f"{printable(source.name)}: {what}: jsonl, csv, tsv or parquet")
 
 
 def document_id(row: Mapping[str, Any]) -> str:

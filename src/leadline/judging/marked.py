@@ -32,12 +32,12 @@ class Marked:
         >>> Marked((), 2, 0, 1).sentence()
         '0 pieces of evidence from 2 marked ranges; 1 relevant pair without marked text left out'
         """
-        parts = [f"{amount(len(self.rows), 'piece')} of evidence from {amount(self.marked, 'marked range')}"]
-        if self.whole:
-            parts[0] += f" and {amount(self.whole, 'whole text')}"
+        stands_on = [(self.marked, "marked range"), (self.whole, "whole text")]
+        found = " and ".join(amount(count, what) for count, what in stands_on if count) or "no judgment"
+        said = f"{amount(len(self.rows), 'piece')} of evidence from {found}"
         if self.left_out:
-            parts.append(f"{amount(self.left_out, 'relevant pair')} without marked text left out")
-        return "; ".join(parts)
+            said += f"; {amount(self.left_out, 'relevant pair')} without marked text left out"
+        return said
 
 
 def evidence_of_book(

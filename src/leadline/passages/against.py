@@ -4,14 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from leadline.errors import InputError, UsageError, amount, printable
-from leadline.passages.grades import SHARE, chunk_grades
-from leadline.passages.spans import Ints, Spans, intersection, union
+from leadline.passages.grades import SHARE, chunk_grades, covered_shares
+from leadline.passages.spans import Ints, Spans, intersection, length, union
 from leadline.passages.tables import Chunks, Documents, Evidence, Line
 from leadline.tables import Qrels
 
@@ -111,6 +111,38 @@ class Passages:
     def qrels(self, system: str) -> Qrels:
         """The judgments of a system's chunks, made from the evidence."""
         return self._qrels[id(self.chunks[system])]
+
+    def account(self) -> dict[str, Any]:
+        """The evidence in numbers, and of each system how many chunks it has and how much evidence they hold whole.
+
+        `enough` counts the pieces of which some chunk holds the share that gives it their grade.
+        """
+        chunks = {}
+        for system, table in self.chunks.items():
+            held = covered_shares(table, self.evidence)
+            enough = int((held >= self.share - 1e-9).sum())
+            chunks[system] = {"chunks": len(table), "whole": int((held == 1).sum()), "enough": enough}
+        names = [row.document_id for row in self.evidence.rows]
+        return {
+            "queries": len(self.evidence.query_ids),
+            "pieces": len(self.evidence.rows),
+            "characters": length(union(self.line.laid(names, self.evidence.spans))),
+            "share": self.share,
+            "chunks": chunks,
+        }
+
+    def remarks(self, account: Mapping[str, Any]) -> list[str]:
+        """What to know of the chunks before believing the numbers, in plain words."""
+        said = []
+        for system, row in account["chunks"].items():
+            cut = account["pieces"] - row["enough"]
+            said += [f"{printable(system)}: {note}" for note in self.chunks[system].notes]
+            if cut:
+                much = f"no chunk holds {self.share:.0%} of {amount(cut, 'piece')} of evidence"
+                said.append(
+                    f"{printable(system)}: {much} ({account['pieces']} in all), which gives no chunk a grade"
+                )
+        return said
 
     @cached_property
     def line(self) -> Line:

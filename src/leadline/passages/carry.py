@@ -1,7 +1,7 @@
 """Carrying evidence from one version of the documents to the next: same, moved, for review, or lost."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -238,7 +238,7 @@ class _Work:
             return
         seeds = Seeds.of([self.rows[i].quote or "" for i in indexes])
         exact: dict[int, list[Place]] = {}
-        alike: dict[int, dict[str, Hit | None]] = {}
+        alike: dict[int, dict[str, Hit]] = {}
         for document_id, text in self.new.items():
             for at, hit in seeds.hits(text).items():
                 index = indexes[at]
@@ -247,7 +247,11 @@ class _Work:
                     continue
                 for start in _exact(text, row.quote or "", hit):
                     exact.setdefault(index, []).append(self._place(row, document_id, text, start))
-                alike.setdefault(index, {})[document_id] = hit
+                best = alike.setdefault(index, {})
+                best[document_id] = hit
+                if len(best) > SHOWN:
+                    # Of many documents only those that share most with the quote are looked at closely.
+                    del best[min(best, key=lambda name: len(best[name].starts))]
         for index in indexes:
             if index in exact:
                 self._elsewhere(index, exact[index])
@@ -274,7 +278,7 @@ class _Work:
             moved = replace(row, document_id=one.document_id, start=one.start, end=one.end)
             self.settle(index, "moved", "the quote stands in another document, once", moved)
 
-    def _near(self, index: int, hits: "dict[str, Hit | None]") -> None:
+    def _near(self, index: int, hits: Mapping[str, Hit | None]) -> None:
         """Settle a row by the texts most like its quote, or as lost."""
         row = self.rows[index]
         places = []

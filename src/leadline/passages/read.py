@@ -55,7 +55,9 @@ def read_evidence(path: str | Path) -> Evidence:
     rows: list[EvidenceRow] = []
     lines: list[int] = []
     known: dict[tuple[str, ...], Mapping[str, str]] = {}
-    for line, row in document_rows(source, faults):
+    for line, row in document_rows(
+        source, faults, "evidence comes as rows with query_id, document_id, start and end"
+    ):
         try:
             fields = _fields(tuple(row), EVIDENCE_FIELDS, known, strict=True)
             rows.append(evidence_row({name: row[own] for name, own in fields.items()}))
@@ -102,7 +104,9 @@ def read_chunks(path: str | Path, documents: Documents | None = None) -> Chunks:
     rows: list[tuple[int, str, str, tuple[int, int] | None, str | None]] = []
     known: dict[tuple[str, ...], Mapping[str, str]] = {}
     seen: dict[str, int] = {}
-    for line, row in document_rows(source, faults):
+    for line, row in document_rows(
+        source, faults, "chunks come as rows with chunk_id, document_id, start and end"
+    ):
         try:
             fields = _fields(tuple(row), CHUNK_FIELDS, known, strict=False)
             one = _chunk({name: row[own] for name, own in fields.items()})

@@ -54,7 +54,7 @@ def checked_facts(found: Checked) -> dict[str, Any]:
     }
 
 
-def carried_text(found: Carrying, written: str, review: str | None) -> str:
+def carried_text(found: Carrying, written: str, review: str | None, documents: str) -> str:
     """What became of the evidence, in words; nothing is left unsaid."""
     counts, total = found.counts, len(found.rows)
     lines = [f"{printable(found.source)}: {amount(total, 'row')} of evidence"]
@@ -74,7 +74,9 @@ def carried_text(found: Carrying, written: str, review: str | None) -> str:
         )
     elif review is not None:
         lines.append(f"wrote {printable(review)}: what a person is to look at")
-        lines.append(f"next: leadline judge {printable(review)} --documents NEW, and mark the evidence")
+        lines.append(
+            f"next: leadline judge {printable(review)} --documents {printable(documents)}, and mark the evidence"
+        )
     return "\n".join(lines) + "\n"
 
 
