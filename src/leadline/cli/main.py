@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from leadline.cli.agreement import agreement
+from leadline.cli.ann import ann
 from leadline.cli.book import app as book
 from leadline.cli.compare import compare, power
 from leadline.cli.demo import demo
@@ -48,6 +49,7 @@ app.command(rich_help_panel="Judge")(judge)
 app.command(rich_help_panel="Judge")(serve)
 app.add_typer(book, name="book", rich_help_panel="Judge")
 app.command(rich_help_panel="Judge")(agreement)
+app.command(rich_help_panel="Index and context")(ann)
 
 
 def _version(asked: bool) -> None:
