@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from leadline.ann.exact import nearest
 from leadline.ann.fidelity import check_facts, ids_of
 from leadline.ann.recall import recall_of
 from leadline.ann.remote import filled
-from leadline.ann.target import ask_all, kind_and_place, open_target
+from leadline.ann.target import ask_all, kind_and_place, open_target, shown_name
+from leadline.cli.main import run
 from leadline.errors import InputError, MissingExtraError, UsageError
 from shared.books import database
 
@@ -190,6 +191,10 @@ def postgres(server: str) -> Iterator[str]:
 def test_pgvector(documents, queries, needs, postgres):
     psycopg = needs("psycopg")
     needs("pgvector")
+    with pytest.raises(InputError, match="the database lacks pgvector"):
+        open_target(postgres, {"table": "docs"}, documents, 16, "cosine")
+    with pytest.raises(InputError, match=r"^PostgreSQL: .*(refused|failed)"):
+        open_target("postgresql://u:p@127.0.0.1:9/x", {"table": "docs"}, documents, 16, "cosine")
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION vector")
         connection.execute("CREATE TABLE docs (id text PRIMARY KEY, embedding vector(16))")
@@ -215,11 +220,47 @@ def test_pgvector(documents, queries, needs, postgres):
             target.change("search_path", "x")
         with pytest.raises(InputError, match="has 16 dimensions, the queries 8"):
             check_facts(facts, None, type(queries)("q", queries.data[:, :8]), "cosine", "pg")
-    with (
-        closing(open_target(postgres, {"table": "none"}, documents, 16, "cosine")) as target,
-        pytest.raises(InputError, match='relation "none" does not exist'),
+    for settings, message in (
+        ({"table": "none"}, 'relation "none" does not exist'),
+        ({"table": "docs", "column": "vec"}, 'column "vec" does not exist'),
+        ({"table": "docs", "column": "id"}, "the column id is text, no vector"),
     ):
-        target.facts()
+        with pytest.raises(InputError, match=message):
+            open_target(postgres, settings, documents, 16, "cosine")
+
+
+def test_pgvector_by_the_command_without_vectors(documents, files, needs, postgres, capsys):
+    """The whole way: half-precision vectors, the truth from the database itself, a sweep of its own setting."""
+    psycopg = needs("psycopg")
+    needs("pgvector")
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute("CREATE TABLE halves (id text PRIMARY KEY, embedding halfvec(16))")
+        with connection.cursor() as cursor:
+            rows = zip(documents.ids, documents.data.tolist(), strict=True)
+            cursor.executemany("INSERT INTO halves VALUES (%s, %s)", [(one, str(v)) for one, v in rows])
+        connection.execute(
+            "CREATE INDEX ON halves USING ivfflat (embedding halfvec_cosine_ops) WITH (lists = 40)"
+        )
+        connection.execute("ANALYZE halves")
+    line = f"ann --queries {files}/queries.npy --target {postgres} --set table=halves --exact target"
+    with suppress(SystemExit):
+        run([*line.split(), "--sweep", "ivfflat.probes=1,40", "--reach", "0.999", "--format", "json"])
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    found = json.loads(printed.out)
+    one, all_lists = found["sweep"]
+    assert one["recall"]["mean"] < 0.95
+    assert all_lists["recall"]["mean"] == 1.0
+    assert found["cheapest"] == {"ivfflat.probes": 40}
+    assert (found["truth"], found["n_queries"], found["recall"]["tie_aware_mean"]) == ("target", 60, None)
+
+
+def test_a_password_is_never_shown():
+    assert shown_name("postgresql://ann:s3c%40ret@h:5432/db?x=1") == "postgresql://ann:…@h:5432/db?x=1"
+    assert shown_name("https://u:p@h/s") == "https://u:…@h/s"
+    for name in ("postgresql://ann@h/db", "hnswlib:a@b:c.bin", "my.search:find"):
+        assert shown_name(name) == name
 
 
 class Search(BaseHTTPRequestHandler):

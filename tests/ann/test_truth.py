@@ -54,9 +54,12 @@ def test_other_vectors_are_refused(space, asked, tmp_path):
         neighbours_in(path, space, checked_vectors("queries", asked.data[:700]), 6)
     with pytest.raises(InputError, match="the metric cosine"):
         neighbours_in(path, Space.of(space.documents, "l2"), asked, 5)
-    path.write_bytes(b"PK rubbish")
-    with pytest.raises(InputError, match="is no file of exact neighbours"):
-        neighbours_in(path, space, asked, 5)
+    whole = path.read_bytes()
+    np.save(tmp_path / "array.npy", asked.data)
+    for rubbish in (b"PK rubbish", whole[:-200], whole[:200], (tmp_path / "array.npy").read_bytes(), b""):
+        path.write_bytes(rubbish)
+        with pytest.raises(InputError, match="is no file of exact neighbours"):
+            neighbours_in(path, space, asked, 5)
 
 
 def test_a_stopped_search_goes_on(space, asked, tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from leadline.ann.target import Allowed, Facts, Setting, Wanted, no_such_setting
-from leadline.errors import InputError, MissingExtraError, UsageError, printable
+from leadline.errors import InputError, LeadlineError, MissingExtraError, UsageError, printable
 
 
 def _reason(error: Exception) -> str:
@@ -198,29 +198,54 @@ class VectorTable:
         self.names = _names("pgvector", wanted, {"table": "", "column": "embedding", "id": "id"})
         try:
             self.connection = psycopg.connect(wanted.place, autocommit=True)
-            register_vector(self.connection)
         except psycopg.Error as error:
-            # The message may hold the address; its password is none of a report's business.
             raise InputError(f"PostgreSQL: {_reason(error)}") from None
+        try:
+            register_vector(self.connection)
+        except psycopg.Error:
+            self.connection.close()
+            raise InputError("PostgreSQL: the database lacks pgvector (CREATE EXTENSION vector)") from None
         self.operator, self.error = self.OPERATORS[wanted.metric], psycopg.Error
         self.identifiers = {name: sql.Identifier(*value.split(".")) for name, value in self.names.items()}
-        for name, value in wanted.settings.items():
-            if name not in self.names:
-                self.change(name, value)
-        self.statements = {key: self._statement(key) for key in (False, True)}
+        try:
+            for name, value in wanted.settings.items():
+                if name not in self.names:
+                    self.change(name, value)
+            kind = self._type()
+        except LeadlineError:
+            self.connection.close()
+            raise
+        self.statements = {key: self._statement(key, kind) for key in (False, True)}
 
-    def _statement(self, filtered: bool) -> Any:
-        where = "WHERE {id}::text = ANY(%(allowed)s)" if filtered else ""
-        text = f"SELECT {{id}}::text FROM {{table}} {where} ORDER BY {{column}} {self.operator} %(query)s LIMIT %(k)s"
-        return self.sql.SQL(text).format(**self.identifiers)
-
-    def facts(self) -> Facts:
-        """Rows, dimensions and the metric of its index.
+    def _type(self) -> str:
+        """The type of the column: vector or halfvec, to which the query is brought.
 
         Raises
         ------
         InputError: no such table or column.
         """
+        text = self.sql.SQL("SELECT pg_typeof({column})::text FROM {table} LIMIT 1").format(
+            **self.identifiers
+        )
+        try:
+            found = self.connection.execute(text).fetchone()
+        except self.error as error:
+            raise InputError(f"PostgreSQL: {_reason(error)}") from None
+        if found is None:
+            raise InputError(f"PostgreSQL: the table {printable(self.names['table'])} is empty")
+        if found[0].rpartition(".")[2] not in ("vector", "halfvec"):
+            raise InputError(
+                f"PostgreSQL: the column {printable(self.names['column'])} is {found[0]}, no vector"
+            )
+        return str(found[0])
+
+    def _statement(self, filtered: bool, kind: str) -> Any:
+        where = "WHERE {id}::text = ANY(%(allowed)s)" if filtered else ""
+        text = f"SELECT {{id}}::text FROM {{table}} {where} ORDER BY {{column}} {self.operator} %(query)s::{kind} LIMIT %(k)s"
+        return self.sql.SQL(text).format(**self.identifiers)
+
+    def facts(self) -> Facts:
+        """Rows, dimensions and the metric of its index."""
         try:
             with self.connection.cursor() as cursor:
                 counted = self.sql.SQL("SELECT count({column}) FROM {table}").format(**self.identifiers)

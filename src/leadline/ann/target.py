@@ -1,5 +1,6 @@
 """What an index is to this package: something that is asked for neighbours; and how one is named and opened."""
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -95,6 +96,15 @@ def kind_and_place(text: str) -> tuple[str, str]:
     if colon and place.isidentifier() and all(part.isidentifier() for part in kind.split(".")):
         return "python", text
     raise UnknownNameError("kind of target", kind, KINDS, "(a function is python:module:function)")
+
+
+def shown_name(text: str) -> str:
+    """A target's name for a report: the password of an address is left out.
+
+    >>> shown_name("postgresql://ann:secret@localhost/docs")
+    'postgresql://ann:…@localhost/docs'
+    """
+    return re.sub(r"^(\w+://[^/@:]*):[^/]*@", r"\1:…@", text)
 
 
 def open_target(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -91,10 +92,19 @@ def _write(path: Path, stamp: Mapping[str, Any], found: Neighbours) -> None:
 def _read(path: Path, wanted: Mapping[str, Any]) -> Neighbours:
     name = printable(str(path))
     try:
-        with np.load(path, allow_pickle=False) as held:
-            stamp = json.loads(str(held["stamp"]))
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+            stamp: dict[str, Any] = dict(json.loads(str(held["stamp"])))
             found = _neighbours(held)
-    except (ValueError, OSError, KeyError, EOFError, zlib.error) as error:
+    except (
+        ValueError,
+        OSError,
+        KeyError,
+        EOFError,
+        TypeError,
+        AttributeError,
+        zlib.error,
+        BadZipFile,
+    ) as error:
         raise InputError(f"{name}: is no file of exact neighbours ({type(error).__name__})") from None
     k, other = int(wanted["k"]), [key for key in CORES if key != "k" and stamp.get(key) != wanted[key]]
     if stamp.get("k", 0) < k:

@@ -234,9 +234,10 @@ def _measured(given: Mapping[str, Any], bar: Callable[[str], Any]) -> "Fidelity"
 def _asked(given: Mapping[str, Any]) -> Any:
     from leadline.ann.fidelity import read_sweeps
     from leadline.ann.study import Asked
+    from leadline.ann.target import shown_name
 
     return Asked(
-        given["target"] or given["returned"],
+        shown_name(given["target"] or given["returned"]),
         given["k"],
         returned=given["returned"],
         sweeps=read_sweeps(given["sweep"] or []),
@@ -264,7 +265,7 @@ def _agreement(given: Mapping[str, Any], bar: Callable[[str], Any]) -> "Agreemen
     from leadline.ann.distance import metric_named
     from leadline.ann.fidelity import Agreement, read_settings
     from leadline.ann.recall import overlap
-    from leadline.ann.target import ask_all
+    from leadline.ann.target import ask_all, shown_name
     from leadline.ann.vectors import read_vectors
 
     metric, k, other = metric_named(given["metric"]), given["k"], given["against"]
@@ -280,7 +281,7 @@ def _agreement(given: Mapping[str, Any], bar: Callable[[str], Any]) -> "Agreemen
         with _opened(name, given, documents, queries, metric) as index:
             for setting, value in change.items():
                 index.change(setting, value)
-            timed = ask_all(index, queries, k, watch=bar(f"asking {printable(name)}"))
+            timed = ask_all(index, queries, k, watch=bar(f"asking {printable(shown_name(name))}"))
             return timed.answers, timed.latency
 
     setting = "=" in other and ":" not in other and not Path(other).exists()
@@ -290,7 +291,13 @@ def _agreement(given: Mapping[str, Any], bar: Callable[[str], Any]) -> "Agreemen
     second, other_latency = ask(first, read_settings([other])) if setting else ask(other, {})
     found = overlap(answers, second, k)
     return Agreement(
-        first, other, k, queries, found, (latency, other_latency), (len(answers.errors), len(second.errors))
+        shown_name(first),
+        shown_name(other),
+        k,
+        queries,
+        found,
+        (latency, other_latency),
+        (len(answers.errors), len(second.errors)),
     )
 
 
