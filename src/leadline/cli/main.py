@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from leadline.cli.agreement import agreement
+from leadline.cli.ann import ann
 from leadline.cli.book import app as book
 from leadline.cli.collect import collect
 from leadline.cli.compare import compare, power
@@ -56,6 +57,7 @@ app.command(rich_help_panel="Index and context")(context)
 app.command(rich_help_panel="Index and context")(pack)
 app.command(rich_help_panel="Index and context")(collect)
 app.add_typer(evidence, name="evidence", rich_help_panel="Index and context")
+app.command(rich_help_panel="Index and context")(ann)
 
 
 def _version(asked: bool) -> None:

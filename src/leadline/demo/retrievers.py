@@ -117,11 +117,17 @@ def search_dense(
 
     The weights come with the library's wheel. Nothing is ever downloaded.
     """
-    model = _load_embeddings()
-    matrix = _embed(model, [_dense_text(document) for document in documents])
-    vectors = _embed(model, list(queries.values()))
+    matrix, vectors = dense_vectors(documents, list(queries.values()))
     similarities = vectors @ matrix.T
     return {query_id: _ranked(documents, similarities[row], depth) for row, query_id in enumerate(queries)}
+
+
+def dense_vectors(
+    documents: Sequence[Document], queries: Sequence[str]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The embeddings that `search_dense` compares, each of length 1: of the documents and of the queries."""
+    model = _load_embeddings()
+    return _embed(model, [_dense_text(document) for document in documents]), _embed(model, list(queries))
 
 
 def fuse(runs: Sequence[Mapping[str, Ranking]], depth: int = 100, k: int = RRF_K) -> dict[str, Ranking]:
