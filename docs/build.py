@@ -60,7 +60,10 @@ def _measure(one: Any) -> str:
     facts = [
         ("write it as", f"`{one.example}`; {cutoff}"),
         ("averaged by", one.aggregate),
-        ("no relevant document", "undefined" if one.needs_relevant else "defined"),
+        (
+            "no evidence" if one.needs == "evidence" else "no relevant document",
+            "undefined" if one.needs_relevant else "defined",
+        ),
         ("best value", {None: "no upper limit"}.get(one.high, f"{one.high:g}" if one.high else "")),
         ("better is", one.better),
         ("bounds", BOUNDS[one.bounds]),

@@ -5,6 +5,7 @@ from functools import partial
 from leadline.measure import Definition
 from leadline.measures import binary, counts, graded, incomplete, sampled, ties
 from leadline.measures import parameters as of
+from leadline.passages.definitions import MEASURES as OF_PASSAGES
 
 Count = partial(Definition, aggregate="sum", needs_relevant=False, ranked=False, bounds="none", high=None)
 """A number of things, summed over queries."""
@@ -103,8 +104,7 @@ TABLE: tuple[Definition, ...] = (
         (of.REL, of.CONDENSED),
         bounds="ends",
         expected=ties.reciprocal_rank,
-        differs="trec_eval has no cutoff; ir_measures breaks ties of RR@k another way than those of RR. "
-        "Here both use one order.",
+        differs="trec_eval has no cutoff; ir_measures breaks ties of RR@k another way than those of RR; here both agree.",
     ),
     Definition(
         "AP",
@@ -393,6 +393,7 @@ TABLE: tuple[Definition, ...] = (
         (of.REL,),
         differs="ranx averages it as hits@k.",
     ),
+    *OF_PASSAGES,
 )
 
 DEFINITIONS: dict[str, Definition] = {definition.name: definition for definition in TABLE}

@@ -10,15 +10,16 @@ import numpy as np
 from leadline.account import heading, qrels_account, system_account, warnings
 from leadline.conventions import Conventions, conventions
 from leadline.errors import InputError, NotComparableError, UsageError, amount, printable
-from leadline.hits import Flags, Floats, Hits, Judged
-from leadline.inputs import Inputs, gather
+from leadline.hits import Flags, Floats, Hits
+from leadline.inputs import OF_TEXT, Inputs, gather
 from leadline.machine import spare_addresses
 from leadline.measure import Measure
 from leadline.measures.bounds import bounds as bounds_of
 from leadline.measures.bounds import mean_bounds
 from leadline.measures.sampled import strata_of
 from leadline.measures.ties import closed_form
-from leadline.ranking import rank
+from leadline.passages.against import Passages
+from leadline.ranking import head, rank
 from leadline.scores import ERROR, SCORED, UNANSWERED, UNDEFINED, Cell, Scores, Summary
 from leadline.spelling import parse_all
 from leadline.stats.intervals import Interval, bootstrap_interval, deviation, mean_interval, t_interval
@@ -59,6 +60,7 @@ def evaluate(
     hash_inputs: bool = False,
     average: str | None = None,
     watch: Callable[[RunSource], RunSource] | None = None,
+    evidence: Any = None,
     **switches: Any,
 ) -> Scores:
     """Measure one or more runs against graded judgments.
@@ -67,7 +69,7 @@ def evaluate(
     ----------
     run: a path (`NAME=PATH` names the system), a dict of dict or of list, a pandas, Polars or Arrow frame, an
         iterable of rows, a `Run`, or a list (or dict by name) of these for several systems.
-    qrels: the same kinds; may be left out where the run's rows carry their references.
+    qrels: the same kinds; not where rows carry references, or for `evidence` (`leadline.inputs.gather_passages`).
     measures: texts such as `"nDCG@10 R@5"`, a list of them, or objects of ir_measures.
     queries, by: a table of queries and the column to slice by.
     k: the cutoff of the default measures. profile, switches: see `leadline.conventions`.
@@ -86,13 +88,14 @@ def evaluate(
     (0.5, 0.0)
     """
     spare_addresses()
+    of_text = {name: switches.pop(name) for name in OF_TEXT if name in switches}
     rules = conventions(profile, queries=average, **switches)
     asked = parse_all(default_measures(k) if measures is None else measures, rules)
-    grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
     if interval not in ("auto", "bootstrap"):
         raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
+    grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
     formats = {"input_format": input_format, "qrels_format": qrels_format}
-    given = gather(run, qrels, queries, rules, grading=grading, **formats)
+    given = gather(run, qrels, queries, rules, grading=grading, evidence=evidence, of_text=of_text, **formats)
     rng = np.random.default_rng(seed) if interval == "bootstrap" else None
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
@@ -112,8 +115,12 @@ def score(
 ) -> Scores:
     """The scores of tables that are ready; `evaluate` is the door for everything else."""
     measures = list(dict.fromkeys(asked.values()))
+    if given.passages is not None:
+        # Text that nobody marked is no evidence.
+        rules = replace(rules, complete=True)
     _check_gains(measures, given.qrels)
-    judged = Judged.of(given.qrels)
+    of_text = _of_text(measures, given)
+    judged = (judgments := given.judged())[given.runs[0].name]
     if any(measure.sampled for measure in measures):
         strata_of(judged)
     cutoffs = sorted(
@@ -124,7 +131,9 @@ def score(
     summaries: list[Summary] = []
     systems: dict[str, dict[str, Any]] = {}
     for run in given.runs:
-        hits = rank(run, judged, rules, cutoffs)
+        hits = rank(run, judgments[run.name], rules, cutoffs)
+        if given.passages is not None:
+            hits = _with_passages(hits, run, given.passages, rules, of_text, max(cutoffs, default=10))
         counted = _counted(hits, rules, run.name)
         systems[run.name] = system_account(hits, counted, cutoffs or [10])
         names = [query_id for query_id, use in zip(judged.query_ids, counted.tolist(), strict=True) if use]
@@ -136,18 +145,46 @@ def score(
                 chosen = counted & inside
                 row = _summary(measure, hits, values, states, chosen, limits, rng)
                 summaries.append(Summary(run.name, str(measure), group=group, **row))
-    account = {"qrels": qrels_account(given.qrels, judged), "systems": systems}
+    account: dict[str, Any] = {"qrels": qrels_account(given.qrels, judged), "systems": systems}
+    if given.passages is not None:
+        account["evidence"] = given.passages.account()
     return Scores(
         tuple(cells),
         tuple(summaries),
         account,
         rules.to_dict() | {"order_rule": rules.order_rule()},
         given.described(hash_inputs, {name: systems[name]["rows"] for name in systems}),
-        tuple(warnings(summaries, systems, account["qrels"], rules, measures)),
+        (*warnings(summaries, systems, account["qrels"], rules, measures), *_remarks(given, account)),
         seed if rng is not None else None,
         {str(m): heading(m, judged) for m in measures},
         {text: str(m) for text, m in asked.items()},
     )
+
+
+def _of_text(measures: Sequence[Measure], given: Inputs) -> list[Measure]:
+    """The measures that are taken of ranges of text, for which evidence must be given."""
+    found = [one for one in measures if one.definition is not None and one.definition.needs == "evidence"]
+    if found and given.passages is None:
+        raise UsageError(f"{found[0]} is measured against evidence: --evidence E --chunks C")
+    return found
+
+
+def _remarks(given: Inputs, account: Mapping[str, Any]) -> list[str]:
+    return [] if given.passages is None else given.passages.remarks(account["evidence"])
+
+
+def _with_passages(
+    hits: Hits,
+    run: RunSource,
+    passages: Passages,
+    rules: Conventions,
+    of_text: Sequence[Measure],
+    deepest: int,
+) -> Hits:
+    """The hits with the ranges of text that were returned, down to rank `deepest`."""
+    tokens = any(measure.value("weight") == "tokens" for measure in of_text)
+    top = head(run, hits.judged, rules, min(deepest, rules.depth or deepest))
+    return replace(hits, passages=passages.retrieved(run.name, top, hits.judged, with_tokens=tokens))
 
 
 def _values(measure: Measure, hits: Hits, rules: Conventions) -> tuple[Floats, Any]:

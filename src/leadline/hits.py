@@ -6,7 +6,7 @@ unjudged documents never become Python objects and no Python loop runs over quer
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -195,6 +195,7 @@ class Hits:
     counts: what was seen on the way: rows, queries, unjudged_queries, duplicates_dropped, self_matches.
     across: for each cutoff asked, how many judged queries have a tie across it.
     pair: which pair of the judgments each hit is, in their order; empty where the hits were made up.
+    passages: the ranges of text that were returned (`passages.against.Retrieved`), where evidence is given.
     """
 
     judged: Judged
@@ -209,6 +210,7 @@ class Hits:
     counts: dict[str, int] = field(default_factory=dict)
     across: dict[int, int] = field(default_factory=dict)
     pair: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    passages: Any = None
 
     @property
     def queries(self) -> int:

@@ -57,6 +57,7 @@ class Definition:
     expected: the function for the expected value over random order of ties, where there is a closed form.
     high: the largest possible value where it is known. better: `higher`, `lower` or `neither`.
     own: registered by a user.
+    needs: what it is measured against: judged documents, or ranges of text that are evidence.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Definition:
     better: Literal["higher", "lower", "neither"] = "higher"
     own: bool = False
     sampled: bool = False
+    needs: Literal["judgments", "evidence"] = "judgments"
 
 
 @dataclass(frozen=True)

@@ -47,10 +47,12 @@ def moved_most(
     heads: Mapping[str, pl.DataFrame],
     judged: Judged,
     most: int = 10,
+    same_ids: bool = True,
 ) -> list[Moved]:
     """The queries whose value of the measure moved most, the greatest first; those that did not move are left out.
 
-    `heads` holds the first documents of both systems, as `ranking.head` gives them.
+    `heads` holds the first documents of both systems, as `ranking.head` gives them. Without `same_ids` an id of one system
+    says nothing of the other's (each has its own chunks), so that all of them left and entered.
     """
     before, after = scores.per_query(measure, baseline), scores.per_query(measure, candidate)
     both = {q: (a, after[q]) for q, a in before.items() if a is not None and after.get(q) is not None}
@@ -60,16 +62,17 @@ def moved_most(
     moved = []
     for query_id, a, b, d in differences[:most]:
         lists = [_documents(heads[name], code_of[query_id]) for name in (baseline, candidate)]
-        gained, lost = _only(lists[1], lists[0]), _only(lists[0], lists[1])
+        before_list, after_list = lists if same_ids else ([], [])
+        gained, lost = _only(lists[1], before_list), _only(lists[0], after_list)
         moved.append(Moved(query_id, d, a, b, gained, lost))
     return moved
 
 
 def heads_of(
-    runs: Sequence[RunSource], judged: Judged, rules: Conventions, depth: int
+    runs: Sequence[RunSource], judged: Mapping[str, Judged], rules: Conventions, depth: int
 ) -> dict[str, pl.DataFrame]:
-    """The first documents of every run, by system."""
-    return {run.name: head(run, judged, rules, depth) for run in runs}
+    """The first documents of every run, by system; `judged` are the judgments of each."""
+    return {run.name: head(run, judged[run.name], rules, depth) for run in runs}
 
 
 def _documents(frame: pl.DataFrame, query: int) -> list[Document]:

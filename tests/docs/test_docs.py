@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -117,14 +118,29 @@ def json_output(folder: Path) -> dict[str, object]:
     return found
 
 
+def with_evidence() -> dict[str, Any]:
+    """What the account says of evidence."""
+    from leadline.evaluation import evaluate
+    from leadline.passages.spans import as_spans
+    from leadline.passages.tables import Chunks, Evidence, EvidenceRow
+
+    chunks = Chunks.of(["c"], ["d"], as_spans([(0, 9)]))
+    found = evaluate({"q": ["c"]}, evidence=Evidence.of([EvidenceRow("q", "d", 0, 9)]), chunks=chunks)
+    return found.account["evidence"]  # type: ignore[no-any-return]
+
+
 def test_the_json_page_names_exactly_the_fields_of_the_output(tmp_path: Path) -> None:
     output = json_output(tmp_path)
     account = output["account"]
+    evidence = with_evidence()
     real = {
         "": set(output),
         "conventions": set(output["conventions"]),
         "inputs": {key for row in output["inputs"] for key in row},
-        "account": set(account["qrels"]) | {key for row in account["systems"].values() for key in row},
+        "account": set(account["qrels"])
+        | {key for row in account["systems"].values() for key in row}
+        | (set(evidence) - {"chunks"})
+        | {key for row in evidence["chunks"].values() for key in row},
         "results": {key for row in output["results"] for key in row},
         "per_query": {key for row in output["per_query"] for key in row},
     }

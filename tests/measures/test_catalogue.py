@@ -237,7 +237,7 @@ def test_lists_of_measures():
 
 # ------------------------------------------------------------------------------------ laws over the catalogue
 
-PERFECT, UPWARD, APPEND, BEYOND = "perfect", "upward", "append", "beyond"
+PERFECT, UPWARD, APPEND, BEYOND, OF_TEXT = "perfect", "upward", "append", "beyond", "of text"
 
 LAWS: dict[str, set[str]] = {
     # perfect: all judged documents, best grade first, give the top value 1 (at a cutoff that holds them all).
@@ -279,6 +279,10 @@ LAWS: dict[str, set[str]] = {
     "NumRet": {UPWARD},
     "NumRel": {UPWARD, APPEND},
     "NumRelRet": {UPWARD, APPEND, BEYOND},
+    # Measures of ranges of text have laws of their own: tests/passages/test_evidence_measures.py.
+    "EvidenceRecall": {OF_TEXT},
+    "EvidencePrecision": {OF_TEXT},
+    "EvidenceIoU": {OF_TEXT},
 }
 """Which laws hold for which measure."""
 
@@ -293,6 +297,8 @@ EXCEPT = {
 
 def test_every_measure_is_classed():
     assert LAWS.keys() == {definition.name for definition in TABLE}
+    of_text = {name for name, laws in LAWS.items() if laws == {OF_TEXT}}
+    assert of_text == {definition.name for definition in TABLE if definition.needs == "evidence"}
 
 
 def with_law(law: str, cutoffs: tuple[int | float | None, ...] | None = None) -> list[Measure]:

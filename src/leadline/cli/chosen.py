@@ -31,6 +31,45 @@ def settled(given: Mapping[str, Any]) -> dict[str, Any]:
     return chosen
 
 
+def with_passages(chosen: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with those of evidence and chunks; evidence takes the place of judgments that a file only sets.
+
+    Raises
+    ------
+    UsageError: evidence beside --qrels, or what belongs to evidence without it.
+    """
+    chosen |= {name: given.get(name) or None for name in ("evidence", "chunks", "documents")}
+    chosen["share"] = given.get("share", 0.5)
+    if chosen["evidence"] is None:
+        alone = [name for name in ("chunks", "documents") if chosen[name] is not None]
+        if alone:
+            raise UsageError(f"--{alone[0]} goes with --evidence FILE")
+        return chosen
+    if given.get("qrels") is not None:
+        raise UsageError(
+            "give --qrels or --evidence, not both: from evidence the judgments of chunks are made"
+        )
+    if chosen["complete"] is False:
+        raise UsageError(
+            "--no-complete: judgments made from evidence are complete, as unmarked text is no evidence"
+        )
+    chosen["qrels"] = None
+    return chosen
+
+
+def evidence_words(chosen: Mapping[str, Any]) -> list[str]:
+    """The options of evidence as words of a command.
+
+    >>> evidence_words({"evidence": "e.jsonl", "chunks": ["a=a.jsonl"], "documents": None, "share": 0.5})
+    ['--evidence', 'e.jsonl', '--chunks', 'a=a.jsonl']
+    """
+    words = ["--evidence", str(chosen["evidence"])]
+    for one in chosen["chunks"] or []:
+        words += ["--chunks", one]
+    words += ["--documents", str(chosen["documents"])] if chosen["documents"] else []
+    return words + (["--share", f"{chosen['share']:g}"] if chosen["share"] != 0.5 else [])
+
+
 def listed(value: Any) -> list[str]:
     """The parts of an option that takes commas or repetition."""
     given = [] if value is None else [value] if isinstance(value, str) else list(value)
@@ -100,13 +139,17 @@ def prepared(
     """The tables, the measures by the text asked, and the switches."""
     from leadline.conventions import conventions
     from leadline.evaluation import default_measures
-    from leadline.inputs import gather
+    from leadline.inputs import OF_TEXT, gather
     from leadline.spelling import parse_all
 
     average, file = which_queries(chosen["queries"])
+    evidence = chosen.get("evidence")
     switches = {name: chosen[name] for name in SWITCHES}
     rules = conventions(
-        chosen["profile"] or "leadline-1", queries=average, complete=chosen["complete"], **switches
+        chosen["profile"] or "leadline-1",
+        queries=average,
+        complete=True if evidence else chosen["complete"],
+        **switches,
     )
     asked = parse_all(chosen["measures"] or default_measures(chosen["k"]), rules)
     grading = {
@@ -116,7 +159,11 @@ def prepared(
     }
     formats = {"input_format": chosen["input_format"], "qrels_format": chosen["qrels_format"]}
     book = labels_of_book(chosen["qrels"], chosen["qrels_format"], grading)
-    given = gather(list(runs), book or chosen["qrels"], file, rules, grading=grading, **formats)
+    of_text = {name: chosen[name] for name in OF_TEXT} if evidence else None
+    judgments = book or chosen["qrels"]
+    given = gather(
+        list(runs), judgments, file, rules, grading=grading, evidence=evidence, of_text=of_text, **formats
+    )
     if book is not None:
         given = replace(given, paths=(*given.paths, ("qrels", book.source)))
     if watch is not None:

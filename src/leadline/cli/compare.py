@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leadline.cli import options
-from leadline.cli.chosen import prepared, settled, which_queries
+from leadline.cli.chosen import prepared, settled, which_queries, with_passages
 from leadline.cli.evaluate import check_arguments, load_plugins, progress
 from leadline.errors import UsageError
 
@@ -32,6 +32,10 @@ def compare(
     by: options.By = None,
     cluster: options.Cluster = None,
     weight: options.Weight = None,
+    evidence: options.EvidenceFile = None,
+    chunks: options.ChunksFiles = None,
+    documents: options.DocumentsPlace = None,
+    share: options.Share = 0.5,
     margin: options.Margin = 0.02,
     alpha: options.Alpha = 0.05,
     interval_of: options.IntervalOf = "auto",
@@ -62,11 +66,11 @@ def compare(
     Example: leadline compare old.run new.run --qrels qrels.txt -m nDCG@10,R@5
     """
     given = dict(locals())
-    chosen = settled(given) | {name: given[name] for name in OWN}
+    chosen = with_passages(settled(given), given) | {name: given[name] for name in OWN}
     chosen["options"] = _options(context, chosen)
     form = chosen["format"] or "table"
     _refuse(runs, chosen, form, write or [])
-    if chosen["qrels"] is None:
+    if chosen["qrels"] is None and chosen["evidence"] is None:
         _without_judgments(runs, chosen, form)
         return
     report = _report(runs, chosen, quiet, form, write or [])
@@ -102,7 +106,8 @@ def _report(
 
 def _line(runs: Sequence[str], chosen: Mapping[str, Any]) -> str:
     """The command that does this again, with every setting that it was made by."""
-    words = ["leadline", "compare", *runs, "--qrels", str(chosen["qrels"])]
+    against = [] if chosen["qrels"] is None else ["--qrels", str(chosen["qrels"])]
+    words = ["leadline", "compare", *runs, *against]
     if chosen["measures"]:
         asked = chosen["measures"]
         words += ["-m", asked if isinstance(asked, str) else ",".join(asked)]
@@ -198,6 +203,10 @@ def power(
     difference: options.Difference,
     qrels: options.Qrels = None,
     measures: options.Measures = None,
+    evidence: options.EvidenceFile = None,
+    chunks: options.ChunksFiles = None,
+    documents: options.DocumentsPlace = None,
+    share: options.Share = 0.5,
     alpha: options.Alpha = 0.05,
     profile: options.Profile = None,
     format: Annotated[str, typer.Option(help="table or json.")] = "table",
@@ -212,7 +221,8 @@ def power(
     """
     from leadline.cli.comparing import powers, powers_text
 
-    chosen = settled(dict(locals()))
+    own = dict(locals())
+    chosen = with_passages(settled(own), own)
     if len(runs) != 2:
         raise UsageError("power takes a baseline and a candidate")
     with progress(quiet) as watch:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from leadline.cli.chosen import evidence_words
 from leadline.comparison import Design, Pairs, all_pairs, compare, pair_intervals
 from leadline.conventions import Conventions
 from leadline.errors import InputError, UsageError, amount, printable
@@ -53,8 +54,9 @@ def built(
     rows += _by_slice(scores, names, design, slices)
     first = next(iter(asked.values()))
     depth = int(first.cutoff) if isinstance(first.cutoff, int) and first.cutoff >= 1 else 10
-    judged = Judged.of(given.qrels)
-    heads = heads_of(given.runs[:2], judged, rules, max(depth, SHOWN_DEPTH))
+    judgments = given.judged()
+    judged = judgments[names[0]]
+    heads = heads_of(given.runs[:2], judgments, rules, max(depth, SHOWN_DEPTH))
     at_depth = {name: frame.filter(frame["rank"] <= depth) for name, frame in heads.items()}
     found, doubts, remarks = _verdict(given, judged, rules, rows[0], first, chosen)
     pairs = all_pairs(scores, str(first), design) if len(names) > 2 else None
@@ -66,7 +68,15 @@ def built(
         rows,
         found,
         chosen["margin"],
-        moved=moved_most(scores, str(first), names[0], names[1], at_depth, judged),
+        moved=moved_most(
+            scores,
+            str(first),
+            names[0],
+            names[1],
+            at_depth,
+            judged,
+            same_ids=given.same_chunks(names[0], names[1]),
+        ),
         pairs=pairs,
         pair_intervals=pair_intervals(scores, str(first), *pairs, design) if pairs else (),
         judged=_shares(shares, "Judged", depth),
@@ -167,6 +177,8 @@ def _verdict(
     """The verdict on the first measure of the first candidate, what judge-first found, and remarks."""
     files = {"baseline": _path(given, 0), "candidate": _path(given, 1), "qrels": str(chosen["qrels"])}
     files["options"] = shlex.join(chosen.get("options", ()))
+    if chosen.get("evidence"):
+        files["evidence"] = shlex.join(evidence_words(chosen))
     assert measure.definition is not None
     if (
         measure.definition.better != "higher"
@@ -231,7 +243,8 @@ def _against_nulls(
     from leadline.nulls import null_runs
 
     made = null_runs(given.runs[0], rules, seed=design.seed)
-    scores = score(replace(given, runs=(*given.runs, *made)), {str(measure): measure}, rules)
+    with_nulls = given.with_more(made)
+    scores = score(with_nulls, {str(measure): measure}, rules)
     names = [run.name for run in given.runs]
     said = []
     for null in made:

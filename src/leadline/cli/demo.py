@@ -20,14 +20,17 @@ def demo(
     """Search the docstrings of this Python's standard library with three retrievers, and measure them.
 
     Writes a folder with the collection, the queries, the judgments, the runs and HTML pages: of the measures, and of
-    the comparison of two of the retrievers, with and without the judgments that one of them brought.
+    the comparison of two of the retrievers, with and without the judgments that one of them brought, and of the stages
+    from left to right: a real index, retrieval, two chunkings, and a context that is packed.
 
     Example: leadline demo
     """
+    from leadline.cli.demo_stages import PAGE, stages
     from leadline.cli.demo_story import story
     from leadline.demo.files import write_collection
     from leadline.evaluation import evaluate
     from leadline.report.files import write_report
+    from leadline.report.stages import stage_lines
     from leadline.report.table_text import table_text
 
     def say(text: str) -> None:
@@ -58,9 +61,11 @@ def demo(
     typer.echo("")
     for line in story(folder):
         typer.echo(line)
+    say("building an index, two chunkings and a context")
+    typer.echo("\n" + "\n".join(stage_lines(stages(folder))))
     typer.echo(
         f"\nIn {printable(str(folder))}: the collection, the runs, README.md;\n"
-        "and to open in a browser: report.html, comparison.html."
+        f"and to open in a browser: report.html, comparison.html, {PAGE}."
     )
     typer.echo("Next, where does each kind of question fail?")
     typer.echo(f"  cd {printable(str(folder))}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from leadline.cli import options
-from leadline.cli.chosen import listed, prepared, settled
+from leadline.cli.chosen import listed, prepared, settled, with_passages
 from leadline.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ def evaluate(
     profile: options.Profile = None,
     format: options.Format = None,
     write: options.Write = None,
+    evidence: options.EvidenceFile = None,
+    chunks: options.ChunksFiles = None,
+    documents: options.DocumentsPlace = None,
+    share: options.Share = 0.5,
     bounds: options.Bounds = None,
     ties: options.Ties = None,
     order: options.Order = None,
@@ -56,7 +60,8 @@ def evaluate(
 
     Example: leadline evaluate bm25.run dense.run --qrels qrels.txt -m nDCG@10,R@5
     """
-    chosen = settled(dict(locals()))
+    given = dict(locals())
+    chosen = with_passages(settled(given), given)
     form = chosen["format"] or "table"
     if form not in FORMATS:
         raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")

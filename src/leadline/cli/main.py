@@ -7,13 +7,18 @@ from typing import Annotated
 import typer
 
 from leadline.cli.agreement import agreement
+from leadline.cli.ann import ann
 from leadline.cli.book import app as book
+from leadline.cli.collect import collect
 from leadline.cli.compare import compare, power
+from leadline.cli.context import context
 from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
+from leadline.cli.evidence import app as evidence
 from leadline.cli.gate import baseline, gate, init
 from leadline.cli.judge import judge
 from leadline.cli.measures import measures
+from leadline.cli.pack import pack
 from leadline.cli.pool import pool
 from leadline.cli.serve import serve
 from leadline.cli.simulate import simulate
@@ -48,6 +53,11 @@ app.command(rich_help_panel="Judge")(judge)
 app.command(rich_help_panel="Judge")(serve)
 app.add_typer(book, name="book", rich_help_panel="Judge")
 app.command(rich_help_panel="Judge")(agreement)
+app.command(rich_help_panel="Index and context")(context)
+app.command(rich_help_panel="Index and context")(pack)
+app.command(rich_help_panel="Index and context")(collect)
+app.add_typer(evidence, name="evidence", rich_help_panel="Index and context")
+app.command(rich_help_panel="Index and context")(ann)
 
 
 def _version(asked: bool) -> None:

@@ -42,7 +42,7 @@ def measures(
         typer.echo(json.dumps([_as_json(one) for one in chosen], indent=2, ensure_ascii=False))
     elif name is None:
         for one in chosen:
-            typer.echo(f"{one.name:<12} {one.title:<40} {one.example}")
+            typer.echo(f"{one.name:<17} {one.title:<40} {one.example}")
         typer.echo(
             "\n`leadline measures NAME` explains one. Names of trec_eval, ir_measures, ranx and RAG tools are understood."
         )
@@ -67,8 +67,9 @@ def explain(one: "Definition") -> str:
     for parameter in one.parameters:
         lines.append(f"  {parameter.name:<12} {parameter.meaning} (default {parameter.default})")
     lines.append(f"source         {one.source}")
+    nothing = "there is no evidence" if one.needs == "evidence" else "no document is relevant"
     lines.append(
-        f"averaged by    {one.aggregate}; {'undefined' if one.needs_relevant else 'defined'} where no document is relevant"
+        f"averaged by    {one.aggregate}; {'undefined' if one.needs_relevant else 'defined'} where {nothing}"
     )
     lines.append(
         f"bounds         {BOUNDS[one.bounds]}; over ties: {'closed form' if one.expected else 'by document id only'}"
@@ -110,6 +111,7 @@ def _as_json(one: "Definition") -> dict[str, Any]:
         "cutoff",
         "differs",
         "aggregate",
+        "needs",
         "needs_relevant",
         "bounds",
         "better",

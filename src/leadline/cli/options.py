@@ -111,6 +111,34 @@ Correction = Annotated[str, typer.Option(help="For several candidates: holm, bon
 Nulls = Annotated[
     bool, typer.Option("--nulls", help="Also null systems (random order, the most returned documents).")
 ]
+EvidenceFile = Annotated[
+    str | None,
+    typer.Option(
+        "--evidence", metavar="FILE", help="Ranges of text that answer the queries, in place of --qrels."
+    ),
+]
+ChunksFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--chunks",
+        metavar="[NAME=]FILE",
+        help="With --evidence: which text each returned id is; NAME= for one system. Default: whole documents.",
+    ),
+]
+DocumentsPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--documents",
+        metavar="PLACE",
+        help="With --evidence: the texts, a folder or a file; quotes are checked, tokens can be counted.",
+    ),
+]
+Share = Annotated[
+    float,
+    typer.Option(
+        "--share", help="With --evidence: how much of it a chunk must hold to have its grade (0 to 1)."
+    ),
+]
 Compared = Annotated[
     list[str], typer.Argument(metavar="BASELINE CANDIDATE", help="Run files, the baseline first.")
 ]

@@ -181,6 +181,11 @@ def _run_lines(rankings: Mapping[str, Ranking], tag: str) -> Iterator[str]:
             yield f"{query_id} Q0 {document_id} {rank} {score!r} {tag}\n"
 
 
+def write_run(path: Path, rankings: Mapping[str, Ranking], tag: str) -> None:
+    """Write rankings as a TREC run, whole or not at all."""
+    _write(path, _run_lines(rankings, tag))
+
+
 def _write(path: Path, lines: Iterable[str]) -> None:
     """Write a text file whole or not at all."""
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
@@ -227,10 +232,18 @@ this folder are made by `{COMMAND}`; run it again to replace them.
 | `comparison.html` | May dense replace bm25? The verdict, and how it came about |
 | `comparison-withheld.html` | The same question without the judgments that only dense brought |
 | `qrels-withheld.txt` | The judgments that are left then |
+| `stages.html` | Index, retrieval, chunks and context from left to right, and where most is lost |
+| `index-fidelity.html` | A real HNSW index (library usearch) against exact search; only where it is installed |
+| `chunks.html` | Two chunkings against the same evidence |
+| `context.html` | What of the evidence reached a context of 300 words |
+| `stages` | A folder with what these stages read and wrote: vectors, evidence, chunks, runs of chunks, contexts |
 
 ## Try
 
     leadline evaluate bm25.run dense.run fusion.run --qrels qrels.txt --queries queries.jsonl --by type
+
+The evidence of `stages.html` was not marked by hand: the judges graded whole docstrings, so each document judged 2 or
+3 is evidence with its whole text. The page names the command that measures each stage again.
 
 ## Who judged, and how
 

@@ -100,12 +100,13 @@ def search_bm25(
             raise MissingExtraError("the BM25 retriever of the demonstration", "demo") from error
         index = bm25s.BM25(k1=1.5, b=0.75, method="lucene", backend="numpy")
         index.index([tokenize(document.text) for document in documents], show_progress=False)
+    ids = [document.id for document in documents]
     rankings: dict[str, Ranking] = {}
     for query_id, text in queries.items():
         known = [term for term in tokenize(text) if term in index.vocab_dict]
         # All scores are read and sorted here: the library's own top-k picks among equal scores at random.
         scores = index.get_scores(known) if known else np.zeros(len(documents), dtype=np.float32)
-        ranking = _ranked(documents, scores, depth)
+        ranking = _ranked(ids, scores, depth)
         rankings[query_id] = [(document_id, score) for document_id, score in ranking if score > 0.0]
     return rankings
 
@@ -117,11 +118,39 @@ def search_dense(
 
     The weights come with the library's wheel. Nothing is ever downloaded.
     """
+    matrix, vectors = dense_vectors(documents, list(queries.values()))
+    return _nearest([document.id for document in documents], matrix, vectors, queries, depth)
+
+
+def search_chunks(
+    chunks: Mapping[str, str], queries: Mapping[str, str], depth: int = 100
+) -> dict[str, Ranking]:
+    """Rank texts, by id, as `search_dense` ranks documents, except that all of a text is embedded and nothing else.
+
+    A chunk has no name of its own, and what it is cut from is not put into it.
+    """
     model = _load_embeddings()
-    matrix = _embed(model, [_dense_text(document) for document in documents])
-    vectors = _embed(model, list(queries.values()))
+    matrix, vectors = _embed(model, list(chunks.values())), _embed(model, list(queries.values()))
+    return _nearest(list(chunks), matrix, vectors, queries, depth)
+
+
+def _nearest(
+    ids: Sequence[str],
+    matrix: np.ndarray[Any, Any],
+    vectors: np.ndarray[Any, Any],
+    queries: Mapping[str, str],
+    depth: int,
+) -> dict[str, Ranking]:
     similarities = vectors @ matrix.T
-    return {query_id: _ranked(documents, similarities[row], depth) for row, query_id in enumerate(queries)}
+    return {query_id: _ranked(ids, similarities[row], depth) for row, query_id in enumerate(queries)}
+
+
+def dense_vectors(
+    documents: Sequence[Document], queries: Sequence[str]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The embeddings that `search_dense` compares, each of length 1: of the documents and of the queries."""
+    model = _load_embeddings()
+    return _embed(model, [_dense_text(document) for document in documents]), _embed(model, list(queries))
 
 
 def fuse(runs: Sequence[Mapping[str, Ranking]], depth: int = 100, k: int = RRF_K) -> dict[str, Ranking]:
@@ -154,10 +183,10 @@ def _singular(term: str) -> str:
     return term[:-1]
 
 
-def _ranked(documents: Sequence[Document], scores: np.ndarray[Any, Any], depth: int) -> Ranking:
-    """Return the ids and scores of the `depth` best documents; equal scores keep the documents' order."""
+def _ranked(ids: Sequence[str], scores: np.ndarray[Any, Any], depth: int) -> Ranking:
+    """Return the ids and scores of the `depth` best texts; equal scores keep the texts' order."""
     order = np.argsort(-scores, kind="stable")[:depth]
-    return [(documents[int(row)].id, float(scores[row])) for row in order]
+    return [(ids[int(row)], float(scores[row])) for row in order]
 
 
 def _load_embeddings() -> Any:

@@ -16,6 +16,7 @@ from leadline.formats.source import Source
 IDS = ("id", "docid", "docno", "documentid", "corpusid", "chunkid", "pid", "passageid")
 """The names of a document's id, in plain form: only letters and digits count, so `_id` is `id`."""
 TEXT_FILES = (".txt", ".md", ".rst", ".text")
+PACKED = (".gz", ".zst")
 
 
 def read_texts(path: str | Path, wanted: Collection[str] | None = None) -> dict[str, str]:
@@ -36,7 +37,7 @@ def read_texts(path: str | Path, wanted: Collection[str] | None = None) -> dict[
     corpus = next(iter(sorted(place.glob("corpus.jsonl*"))), None) if place.is_dir() else None
     faults = Faults(str(path))
     if place.is_dir() and corpus is None:
-        return dict(_files(place, wanted))
+        return _files(place, wanted)
     texts: dict[str, str] = {}
     for line, row in document_rows(Source.open(corpus or path), faults):
         try:
@@ -52,12 +53,14 @@ def read_texts(path: str | Path, wanted: Collection[str] | None = None) -> dict[
     return texts
 
 
-def document_rows(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Each row of a file of documents with its line; lines that are no rows go to `faults`.
+def document_rows(
+    source: Source, faults: Faults, what: str = "documents come as rows with an id and a text"
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Each row of a file with its line; lines that are no rows go to `faults`. `what` says what was expected.
 
     Raises
     ------
-    InputError: a file that has no rows of documents.
+    InputError: a file that has no rows.
     """
     endings = [one.lower() for one in Path(source.path).suffixes if one.lower() not in (".gz", ".zst")]
     form = recognise(source.head(), endings[-1] if endings else "")
@@ -69,9 +72,7 @@ def document_rows(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping
     elif form in ("jsonl", "json"):
         yield from objects(lines_of(decode(source.read_all(), source.name)), faults)
     else:
-        raise InputError(
-            f"{printable(source.name)}: documents come as rows with an id and a text: jsonl, csv, tsv or parquet"
-        )
+        raise InputError(f"{printable(source.name)}: {what}: jsonl, csv, tsv or parquet")
 
 
 def document_id(row: Mapping[str, Any]) -> str:
@@ -104,13 +105,41 @@ def document_text(row: Mapping[str, Any]) -> str:
     return text
 
 
-def _files(folder: Path, wanted: Collection[str] | None) -> Iterator[tuple[str, str]]:
-    """The text files of a folder; a document's id is its path there, and may leave the ending out."""
+def _files(folder: Path, wanted: Collection[str] | None) -> dict[str, str]:
+    """The text files of a folder; a document's id is its path there without the ending.
+
+    Where it is wanted by its whole path, with the ending, it bears that name.
+
+    Raises
+    ------
+    InputError: no text file, one id for two files, or text that is not UTF-8.
+    """
+    found: dict[str, str] = {}
+    files: dict[str, Path] = {}
     for file in sorted(folder.rglob("*")):
-        own = file.relative_to(folder).as_posix()
-        if file.suffix.lower() not in TEXT_FILES or not file.is_file():
+        plain_name = file.name.removesuffix(file.suffix) if file.suffix.lower() in PACKED else file.name
+        ending = Path(plain_name).suffix
+        if ending.lower() not in TEXT_FILES or not file.is_file():
             continue
-        short = own.removesuffix(file.suffix)
-        name = short if wanted is not None and short in wanted and own not in wanted else own
+        own = file.relative_to(folder).with_name(plain_name).as_posix()
+        short = own.removesuffix(ending)
+        name = own if wanted is not None and own in wanted else short
+        if name in files:
+            raise InputError(
+                f"{printable(str(folder))}: {printable(files[name].name)} and {printable(file.name)} are both "
+                f"document {printable(name)!r}: an id is the path in the folder without its ending"
+            )
+        files[name] = file
         if wanted is None or name in wanted:
-            yield name, decode(file.read_bytes(), str(file))
+            found[name] = _text_of(file)
+    if not files:
+        raise InputError(f"{printable(str(folder))}: no text files in this folder ({' '.join(TEXT_FILES)})")
+    return found
+
+
+def _text_of(file: Path) -> str:
+    """The text of a file, unpacked, without a byte-order mark; its line ends as they are."""
+    if file.stat().st_size == 0:
+        return ""
+    source = Source.open(file)
+    return decode(source.read_all(), source.name)

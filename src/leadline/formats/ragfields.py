@@ -63,7 +63,14 @@ FIELDS: dict[str, Field] = {
 
 TEXT_LISTS = frozenset(
     plain(name)
-    for name in ("reference_contexts", "ground_truths", "context", "expected_texts", "ground_truth_context")
+    for name in (
+        "reference_contexts",
+        "ground_truths",
+        "context",
+        "expected_texts",
+        "ground_truth_context",
+        "context_ids",
+    )
 )
 """Known lists of texts that nothing here reads; they are not counted as unknown."""
 

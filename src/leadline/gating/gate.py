@@ -229,7 +229,7 @@ def _judged(
         verdict=verdict,
         comparisons=tuple(rows),
         scores=scores,
-        rankings=heads_of(both.runs, judged, rules, SHOWN_DEPTH),
+        rankings=heads_of(both.runs, {run.name: judged for run in both.runs}, rules, SHOWN_DEPTH),
         query_ids=judged.query_ids,
         texts=_texts(both.queries),
     )
@@ -361,7 +361,8 @@ def _worst(
     parsed = parse(measure)
     assert parsed.definition is not None
     is_rank = parsed.cutoff is not None and parsed.definition.cutoff != "level"
-    heads = heads_of(both.runs, judged, rules, int(parsed.cutoff or 10) if is_rank else 10)
+    same = {run.name: judged for run in both.runs}
+    heads = heads_of(both.runs, same, rules, int(parsed.cutoff or 10) if is_rank else 10)
     place = {query: index for index, query in enumerate(judged.query_ids)}
     out = []
     for _, query, old, new in fell:

@@ -12,7 +12,8 @@ def next_commands(outcome: str, policy: Policy, rule: Rule, files: Mapping[str, 
     """The commands to run next, ready to paste, for the rule that the verdict rests on.
 
     `files` has the paths baseline, candidate, qrels and config where they are known, the run that was pinned
-    (baseline_run), and further options as typed: of the command (options), and to pin again (pin_options). With a
+    (baseline_run), and further options as typed: of the command (options), to pin again (pin_options), and those of
+    evidence where it stands in place of judgments (evidence). With a
     config the verdict came from `gate`, else from `compare`.
 
     >>> policy = Policy((Rule("nDCG@10"),))
@@ -22,8 +23,12 @@ def next_commands(outcome: str, policy: Policy, rule: Rule, files: Mapping[str, 
     """
     gated = "config" in files
     candidate = files.get("candidate", "CANDIDATE")
-    both = [files.get("baseline", "BASELINE"), candidate, "--qrels", files.get("qrels", "QRELS")]
-    compare = ["leadline", "compare", *both, "-m", rule.measure]
+    runs = [files.get("baseline", "BASELINE"), candidate]
+    qrels = ["--qrels", files.get("qrels", "QRELS")]
+    # Evidence is among the options as typed, which `_again` adds.
+    against = shlex.split(files["evidence"]) if "evidence" in files else qrels
+    both = [*runs, *against]
+    compare = ["leadline", "compare", *runs, *([] if "evidence" in files else qrels), "-m", rule.measure]
     if outcome == JUDGE_FIRST:
         return _again(files, compare, "--write", "to-judge.jsonl")
     if outcome == TOO_FEW:
@@ -37,9 +42,7 @@ def next_commands(outcome: str, policy: Policy, rule: Rule, files: Mapping[str, 
     if outcome == NOT_COMPARABLE:
         return pin_again(files) if gated else _lines(["leadline", "evaluate", *both])
     # Too many errors: what failed, and how much it could matter.
-    return _lines(
-        ["leadline", "evaluate", candidate, "--qrels", files.get("qrels", "QRELS"), "-m", rule.measure]
-    )
+    return _lines(["leadline", "evaluate", candidate, *against, "-m", rule.measure])
 
 
 def pin_again(files: Mapping[str, str]) -> tuple[str, ...]:

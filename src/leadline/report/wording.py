@@ -188,13 +188,23 @@ def account_line(account: Mapping[str, Any]) -> str:
     >>> account_line({"qrels": {"queries": 2, "judgments": 9}, "systems": {"A": {"rows": 7, "empty": 0}}})
     '2 judged queries, 9 judgments | A: 7 rows'
     """
-    parts = [part for part in (_qrels_text(account.get("qrels") or {}),) if part]
+    first = _evidence_text(account["evidence"]) if account.get("evidence") else ""
+    parts = [part for part in (first or _qrels_text(account.get("qrels") or {}),) if part]
     systems = {str(name): row for name, row in (account.get("systems") or {}).items()}
     if systems:
         told = _systems_text(list(systems.values()))
         name = next(iter(systems)) if len(systems) == 1 else f"{len(systems)} systems"
         parts.append(f"{name}: {told}" if told else name)
     return printable(" | ".join(parts))
+
+
+def _evidence_text(evidence: Mapping[str, Any]) -> str:
+    """The evidence in place of judgments; and of the chunks how many there are."""
+    number = _range([row["chunks"] for row in evidence["chunks"].values()], "{}")
+    return (
+        f"{evidence['queries']} queries with {evidence['pieces']} pieces of evidence, "
+        f"{evidence['characters']} characters, in {number} chunks"
+    )
 
 
 def _qrels_text(qrels: Mapping[str, Any]) -> str:

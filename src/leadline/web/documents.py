@@ -257,7 +257,7 @@ def _texts(folder: Path, wanted: set[str]) -> Iterator[Document]:
         if not file.resolve().is_relative_to(root):
             continue
         try:
-            text = decode(file.read_bytes(), str(file))
+            text = decode(file.read_bytes(), str(file)).removeprefix("\ufeff")
         except OSError as error:
             raise InputError(f"{printable(str(file))}: cannot be read ({error.strerror or error})") from None
         yield Document(named, text, path=own)

@@ -1,0 +1,291 @@
+"""Targets of any other kind: an HTTP endpoint by a template, a Python callable, a file of returned neighbours."""
+
+import http.client
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from leadline.ann.recall import Answers
+from leadline.ann.target import KINDS, Allowed, Facts, Setting, Wanted, no_exact
+from leadline.ann.vectors import Vectors
+from leadline.errors import InputError, UsageError, printable
+from leadline.formats.faults import Faults, WrongValue, id_text
+from leadline.formats.jsontext import decode, lines_of, objects, whole
+from leadline.formats.source import Source
+
+TEMPLATE = ("url", "method", "headers", "body", "ids", "settings", "timeout")
+USUAL: Mapping[str, Any] = {"body": {"vector": "{vector}", "k": "{k}"}, "ids": "ids[]"}
+SECONDS = 30.0
+MOST_BYTES = 64 << 20
+"""An answer that is larger is refused."""
+PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.]*)\}")
+
+
+class Endpoint:
+    """An HTTP endpoint: `http:TEMPLATE.json`, or an address that takes `{"vector", "k"}` and answers `{"ids": […]}`.
+
+    A template is an object with `url`, `body` (or none: GET), `ids` (the path to the ids, as `hits[].id`), and where
+    wanted `method`, `headers`, `timeout` in seconds and `settings`. In it, `"{vector}"`, `"{k}"`, `"{allowed}"`,
+    `"{exact}"` and `"{NAME}"` of every setting stand for the values; in headers `${NAME}` for the environment's.
+    """
+
+    def __init__(self, wanted: Wanted) -> None:
+        if wanted.place.startswith(("http://", "https://")):
+            template: dict[str, Any] = {"url": wanted.place, **USUAL}
+        else:
+            template = _template(wanted.place)
+        self.template = template
+        self.settings: dict[str, Setting] = dict(template.get("settings", {}))
+        address = urlsplit(template["url"])
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise UsageError(
+                f"{printable(template['url'])}: an endpoint's address begins with http:// or https://"
+            )
+        self.address = address
+        self.headers = {"Content-Type": "application/json", **_filled_headers(template.get("headers", {}))}
+        self.steps = _steps(template.get("ids", USUAL["ids"]))
+        self.connection = self._connect()
+        for name, value in wanted.settings.items():
+            self.change(name, value)
+
+    def _connect(self) -> http.client.HTTPConnection:
+        made = http.client.HTTPSConnection if self.address.scheme == "https" else http.client.HTTPConnection
+        timeout = float(self.template.get("timeout", SECONDS))
+        return made(self.address.hostname or "", self.address.port, timeout=timeout)
+
+    def facts(self) -> Facts:
+        """An endpoint says nothing of itself."""
+        return Facts()
+
+    def change(self, name: str, value: Setting) -> None:
+        """Set a value that the template names."""
+        if f"{{{name}}}" not in json.dumps([self.template.get("body"), self.template["url"]]):
+            raise UsageError(f"the template has no place for {{{name}}}")
+        self.settings[name] = value
+
+    def search(self, query: Any, k: int, allowed: Allowed = None) -> Sequence[str]:
+        """Ask once; the connection is kept, and opened again where the server closed it."""
+        return self._asked(query, k, allowed, exact=False)
+
+    def exact(self, query: Any, k: int, allowed: Allowed = None) -> Sequence[str]:
+        """The same with `{exact}` true, where the template has a place for it."""
+        if '"{exact}"' not in json.dumps(self.template.get("body")):
+            raise no_exact("an endpoint without {exact} in its template")
+        return self._asked(query, k, allowed, exact=True)
+
+    def _asked(self, query: Any, k: int, allowed: Allowed, exact: bool) -> Sequence[str]:
+        values = {**self.settings, "vector": query.tolist(), "k": k, "exact": exact}
+        values["allowed"] = None if allowed is None else list(allowed)
+        if allowed is not None and "{allowed}" not in json.dumps(self.template.get("body")):
+            raise UsageError("the template has no place for {allowed}, which a filtered query needs")
+        body = filled(self.template["body"], values) if "body" in self.template else None
+        path = filled(self.address.path or "/", values)
+        if self.address.query:
+            path += "?" + str(filled(self.address.query, values))
+        content = None if body is None else json.dumps(body).encode()
+        method = self.template.get("method", "GET" if content is None else "POST")
+        status, answer = self._sent(method, str(path), content)
+        if status != 200:
+            raise OSError(f"HTTP {status}")
+        return _picked(json.loads(answer), self.steps)
+
+    def _sent(self, method: str, path: str, content: bytes | None) -> tuple[int, bytes]:
+        for last in (False, True):
+            try:
+                self.connection.request(method, path, content, self.headers)
+                response = self.connection.getresponse()
+                answer = response.read(MOST_BYTES + 1)
+                break
+            except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
+                self.connection.close()
+                if last:
+                    raise
+            except OSError:
+                # A connection that timed out would give the late answer to the next query.
+                self.connection.close()
+                raise
+        if len(answer) > MOST_BYTES:
+            self.connection.close()
+            raise OSError("an answer of more than 64 MB")
+        return response.status, answer
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+
+def _template(place: str) -> dict[str, Any]:
+    found = whole(decode(Source.open(place).read_all(), place), place)
+    if not isinstance(found, dict) or not isinstance(found.get("url"), str):
+        raise InputError(f"{printable(place)}: a template is an object with {', '.join(TEMPLATE)}")
+    wrong = [key for key in found if key not in TEMPLATE]
+    if wrong:
+        raise InputError(
+            f"{printable(place)}: unknown key {printable(wrong[0])!r}; known: {', '.join(TEMPLATE)}"
+        )
+    return found
+
+
+def _filled_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    def value(match: "re.Match[str]") -> str:
+        if match[1] not in os.environ:
+            raise UsageError(f"the template's headers name ${{{match[1]}}}, which the environment lacks")
+        return os.environ[match[1]]
+
+    return {name: re.sub(r"\$\{(\w+)\}", value, str(text)) for name, text in headers.items()}
+
+
+def filled(part: Any, values: Mapping[str, Any]) -> Any:
+    """The template with its values: a text that is one placeholder becomes the value itself.
+
+    >>> filled({"q": "{vector}", "params": {"ef": "{ef}"}, "at": "/{k}"}, {"vector": [1.0], "ef": 8, "k": 3})
+    {'q': [1.0], 'params': {'ef': 8}, 'at': '/3'}
+    """
+    if isinstance(part, Mapping):
+        return {key: filled(value, values) for key, value in part.items()}
+    if isinstance(part, list):
+        return [filled(value, values) for value in part]
+    if not isinstance(part, str):
+        return part
+    only = PLACEHOLDER.fullmatch(part)
+    if only:
+        return _value(only[1], values)
+    return PLACEHOLDER.sub(lambda match: str(_value(match[1], values)), part)
+
+
+def _value(name: str, values: Mapping[str, Any]) -> Any:
+    if name not in values:
+        raise UsageError(f"the template names {{{name}}}; give it with --set {name}=VALUE")
+    return values[name]
+
+
+def _steps(path: str) -> list[str]:
+    return [step for step in path.replace("[]", ".[]").split(".") if step]
+
+
+def _picked(value: Any, steps: Sequence[str]) -> list[str]:
+    """The ids at a path such as `hits[].id`."""
+    found = [value]
+    for step in steps:
+        if step == "[]":
+            if not all(isinstance(one, list) for one in found):
+                raise ValueError(f"the answer has no list at {'.'.join(steps)}")
+            found = [inner for one in found for inner in one]
+        else:
+            found = [one[step] for one in found]
+    return [id_text(one, "returned id") for one in found]
+
+
+class Callable:
+    """A Python callable: `module:function`, called with the vector, k and the settings by name; it returns the ids."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        module, _, name = wanted.place.partition(":")
+        sys.path.insert(0, "")
+        try:
+            found = getattr(import_module(module), name, None)
+        except ModuleNotFoundError as error:
+            raise UsageError(
+                f"--target {printable(wanted.place)}: {error}, and no kind of target is named so; "
+                f"known: {', '.join(KINDS)}"
+            ) from None
+        except Exception as error:
+            raise UsageError(
+                f"--target {printable(wanted.place)}: {type(error).__name__}: {error}"
+            ) from error
+        finally:
+            with suppress(ValueError):
+                sys.path.remove("")
+        if not callable(found):
+            raise UsageError(
+                f"--target {printable(wanted.place)}: {printable(module)} has no function {printable(name)!r}"
+            )
+        self.function, self.settings = found, dict(wanted.settings)
+
+    def facts(self) -> Facts:
+        """A callable says nothing of itself."""
+        return Facts()
+
+    def change(self, name: str, value: Setting) -> None:
+        """Pass the value by this name from now on."""
+        self.settings[name] = value
+
+    def search(self, query: Any, k: int, allowed: Allowed = None) -> Sequence[str]:
+        """Call it; with `allowed` only where the query has a filter."""
+        more = {} if allowed is None else {"allowed": list(allowed)}
+        return [
+            id_text(_plain(one), "returned id") for one in self.function(query, k, **self.settings, **more)
+        ]
+
+    def exact(self, query: Any, k: int, allowed: Allowed = None) -> Sequence[str]:
+        """It has none."""
+        raise no_exact("a callable")
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def read_returned(path: str | Path, queries: Vectors) -> Answers:
+    """What an index returned, from JSONL: `{"query_id", "ids": […]}`, or `{"query_id", "error"}` where it failed.
+
+    A query without a row has no answer, which counts as nothing found.
+
+    Raises
+    ------
+    InputError: rows of another form, a query twice, or one that is not among the queries.
+    """
+    name = str(path)
+    rows = read_id_lists(name, queries)
+    ids: list[Sequence[str] | None] = [None] * queries.rows
+    errors = {}
+    for row, found in rows.items():
+        if isinstance(found, str):
+            errors[row] = found
+        else:
+            ids[row] = found
+    if len(errors) == queries.rows:
+        raise InputError(f"{printable(name)}: every query failed: {printable(errors[0])}")
+    return Answers(ids, errors)
+
+
+def read_id_lists(name: str, queries: Vectors) -> dict[int, list[str] | str]:
+    """The ids (or the error's message) of each query's row, from JSONL."""
+    faults = Faults(name, 'a row is {"query_id": …, "ids": […]}')
+    found: dict[int, list[str] | str] = {}
+    lines: dict[int, int] = {}
+    for line, row in objects(lines_of(decode(Source.open(name).read_all(), name)), faults):
+        try:
+            query = id_text(row.get("query_id"), "query_id")
+            place = queries.row_of.get(query)
+            if place is None:
+                raise WrongValue(query, f"no query of {printable(queries.name)} has this id")
+            if place in found:
+                raise WrongValue(query, f"the query stands in line {lines[place]} too")
+            value = _list_of(row)
+        except WrongValue as wrong:
+            faults.add(line, None, wrong.found, wrong.expected)
+            continue
+        found[place], lines[place] = value, line
+    faults.check()
+    if not found:
+        raise InputError(f"{printable(name)}: holds no rows")
+    return found
+
+
+def _list_of(row: Mapping[str, Any]) -> list[str] | str:
+    if "error" in row and "ids" not in row:
+        return str(row["error"])
+    if not isinstance(row.get("ids"), list):
+        raise WrongValue(json.dumps(row)[:80], "ids is a list")
+    return [id_text(one, "id") for one in row["ids"]]
