@@ -235,6 +235,15 @@ def test_answered_queries_are_not_asked_again_and_failed_ones_are(tmp_path: Path
     assert "error" not in rows["q0"]
 
 
+def test_where_nothing_was_answered_another_target_begins_anew(tmp_path: Path) -> None:
+    with serving(lambda seen, times: Say({}, 404)) as wrong:
+        collected(simple_target(wrong.url, {}, {}), tmp_path)
+    with serving(listed) as server:
+        account, rows = collected(simple_target(server.url, {}, {}), tmp_path)
+    assert (account.kept, account.answered, len(rows)) == (0, 6, 6)
+    assert (tmp_path / "rows.part").read_bytes().count(b"\n") == 7
+
+
 def test_a_line_cut_short_by_a_kill_is_asked_again(tmp_path: Path) -> None:
     with serving(listed) as server:
         target = simple_target(server.url, {}, {})

@@ -85,25 +85,28 @@ class Journal:
         name = printable(str(self.path))
         self._file.seek(0)
         data = self._file.read()
-        kept = 0
+        kept, same, begun = 0, True, ""
         for number, line in enumerate(data.splitlines(keepends=True), start=1):
             if not line.endswith(b"\n"):
                 break
             try:
                 row = json.loads(line)
                 if number == 1:
-                    same = row["identity"] == self._identity
+                    same, begun = row["identity"] == self._identity, str(row["collecting"])
                 else:
                     self.rows[row["query_id"]] = row
             except (ValueError, KeyError, TypeError):
                 raise InputError(f"{name}: line {number} is damaged; remove the file to begin anew") from None
-            if number == 1 and not same:
-                raise InputError(
-                    f"{name}: begun with another target, map or k ({printable(str(row.get('collecting')))}); "
-                    "remove the file to begin anew"
-                )
             kept += len(line)
-        return kept
+        if same:
+            return kept
+        if any("error" not in row for row in self.rows.values()):
+            raise InputError(
+                f"{name}: begun with another target, map or k ({printable(begun)}); remove the file to begin anew"
+            )
+        # Nothing was answered, as with a mistyped address: there is nothing to keep.
+        self.rows.clear()
+        return 0
 
     def add(self, row: Row) -> None:
         """Write one row; it is in the system's hands when this returns, so a kill of this process loses nothing."""
