@@ -57,6 +57,17 @@ def test_a_rewritten_quote_is_for_review_with_its_place() -> None:
     assert carried({"d": new}, near=0.99).counts["lost"] == 1
 
 
+@pytest.mark.parametrize(
+    "changed", ["Push the red button for ten seconds.", "Press the red button for one minute."]
+)
+def test_what_was_rewritten_at_an_end_belongs_to_the_place(changed: str) -> None:
+    new = OLD.replace(QUOTE, changed)
+    place = carried({"d": new}).rows[0].places[0]
+    start = new.index(changed)
+    # What was rewritten is taken to be as long as it was: within two letters here.
+    assert abs(place.start - start) <= 2 and abs(place.end - (start + len(changed))) <= 2
+
+
 def test_lost_where_nothing_like_it_stands() -> None:
     assert only(carried({"d": OLD.replace(QUOTE, "")})) == ("lost", None)
     assert only(carried({"e": "Something else entirely."})) == ("lost", None)

@@ -227,6 +227,8 @@ def test_chunks_from_parquet(tmp_path: Path) -> None:
 
 def test_the_order_of_the_list_settles_texts_that_repeat() -> None:
     assert locate_in_order("a b a b", ["a", "b", "a", "b"]) == [0, 2, 4, 6]
+    # Each begins after the one before, though the same text stands at one place for both.
+    assert locate_in_order("aa", ["a", "a"]) == [0, 1]
     # Out of order nothing is guessed: "b" stands twice.
     assert locate_in_order("a b c b", ["c", "a"]) == [4, 0]
     assert [isinstance(place, str) for place in locate_in_order("a b c b", ["c", "b", "a"])] == [
