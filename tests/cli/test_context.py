@@ -186,6 +186,11 @@ def test_no_query_in_common(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 4 and "none of its queries is judged" in err
 
 
+def test_no_query_that_could_be_scored(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = leadline(capsys, *EVIDENCE, "--rel", "2")
+    assert code == 4 and "no query could be scored: 2 without evidence of grade 2 or more, 0 failed" in err
+
+
 def test_pack_and_then_context(capsys: pytest.CaptureFixture[str]) -> None:
     packing = (
         "pack",
