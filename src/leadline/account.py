@@ -65,7 +65,8 @@ def warnings(
     told = {name: _of_system(seen, rules, sampled) for name, seen in systems.items()}
     lines = [f"{printable(name)}: {said}" for name, sentences in told.items() for said in sentences]
     if rules.ties == "expected":
-        ranked = [m for m in measures if m.definition is not None and m.definition.ranked]
+        known = [(m, m.definition) for m in measures if m.definition is not None]
+        ranked = [m for m, one in known if one.ranked or one.needs == "evidence"]
         without = [str(m) for m in ranked if closed_form(m) is None]
         if without:
             lines.append(f"no closed form over ties: {', '.join(without)} (ordered by document id)")

@@ -165,7 +165,9 @@ def _of_text(measures: Sequence[Measure], given: Inputs) -> list[Measure]:
     """The measures that are taken of ranges of text, for which evidence must be given."""
     found = [one for one in measures if one.definition is not None and one.definition.needs == "evidence"]
     if found and given.passages is None:
-        raise UsageError(f"{found[0]} is measured against evidence: --evidence E --chunks C")
+        raise UsageError(
+            f"{found[0]} is measured against evidence: evaluate and compare take --evidence E --chunks C"
+        )
     return found
 
 

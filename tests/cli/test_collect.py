@@ -92,7 +92,7 @@ def test_a_failed_query_is_an_error_to_evaluate(capsys: pytest.CaptureFixture[st
         code, out, _ = leadline(capsys, *common, "--write", "rows.jsonl", "--write", "live.run")
         assert code == 0, "1 of 40 is within the 5 % allowed"
         assert (
-            "! failed, HTTP 400: 1 query" in out
+            '! failed, HTTP 400: 1 query, such as: HTTP 400: {"error": "x"}' in out
             and "! live.run not written" in out
             and not Path("live.run").exists()
         )
@@ -154,6 +154,37 @@ def test_a_kill_in_the_middle_loses_no_answer_and_asks_none_again(capsys: pytest
     assert len(again) == N - len(kept) == len(set(again))
     assert not {f"q{int(text[9:]):02d}" for text in again} & kept
     assert len(rows()) == N and not place.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an interrupt as on POSIX")
+def test_an_interrupt_keeps_the_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(
+        lambda seen, times: Say(hits(("a", 1.0)), wait=0 if len(server.seen) < 10 else 60)
+    ) as server:
+        target = [
+            "--target",
+            f"elasticsearch:{server.url}/docs",
+            "--queries",
+            "queries.jsonl",
+            "--concurrency",
+            "1",
+        ]
+        command = [sys.executable, "-m", "leadline", "collect", *target, "--write", "r.jsonl"]
+        child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        place = Path("r.jsonl.part")
+        try:
+            while not (place.exists() and place.read_bytes().count(b"\n") == 10):
+                assert child.poll() is None, "ended before it was interrupted"
+                time.sleep(0.01)
+            child.send_signal(signal.SIGINT)
+            # It does not wait for the request that is out.
+            _, err = child.communicate(timeout=20)
+        finally:
+            child.kill()
+            child.communicate()
+    assert child.returncode == 130
+    assert err == "leadline: interrupted; the answers are kept in r.jsonl.part; the same command goes on\n"
+    assert place.read_bytes().count(b"\n") == 10 and not Path("r.jsonl").exists()
 
 
 def test_a_server_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

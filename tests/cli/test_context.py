@@ -186,6 +186,11 @@ def test_no_query_in_common(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 4 and "none of its queries is judged" in err
 
 
+def test_no_query_that_could_be_scored(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = leadline(capsys, *EVIDENCE, "--rel", "2")
+    assert code == 4 and "no query could be scored: 2 without evidence of grade 2 or more, 0 failed" in err
+
+
 def test_pack_and_then_context(capsys: pytest.CaptureFixture[str]) -> None:
     packing = (
         "pack",
@@ -215,3 +220,56 @@ def test_pack_and_then_context(capsys: pytest.CaptureFixture[str]) -> None:
     # The one word of c1 that still fitted in q1, and the two of c2 in q2, are matched.
     assert document["matched"] == {"beginning": 2, "id": 4}
     assert document["over_budget"] == 0
+
+
+def test_a_run_in_which_everything_failed_or_was_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    write("f.jsonl", {"query_id": "q1", "error": "time-out"}, {"query_id": "q2", "error": "time-out"})
+    packing = ("--chunks", "chunks.jsonl", "--documents", "documents.jsonl", "--write", "sent.jsonl")
+    code, out, _ = leadline(capsys, "pack", "f.jsonl", *packing)
+    assert code == 0 and out == "0 contexts: 0 chunks\n! failed in the run: 2 queries\n"
+    code, _, err = leadline(capsys, "context", "--retrieved", "f.jsonl", *EVIDENCE[3:])
+    assert code == 4 and "2 failed" in err
+    write("e.jsonl", {"query_id": "q1", "retrieved_ids": []}, {"query_id": "q2", "retrieved_ids": []})
+    code, out, _ = leadline(capsys, "pack", "e.jsonl", *packing)
+    assert code == 0 and out == "2 contexts: 0 chunks, 0 words on average, 0 at most\n".replace(
+        "words", "characters"
+    )
+    code, out, _ = leadline(capsys, "context", "--retrieved", "e.jsonl", *EVIDENCE[3:], "--format", "json")
+    assert code == 0 and means(out)["sent"] == 0 and json.loads(out)["queries"]["scored"] == 2
+
+
+def test_one_file_of_rows_is_ranking_and_context(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [TEXT[a:b] for a, b in SENTENCES]
+    write(
+        "rows.jsonl",
+        {
+            "query_id": "q1",
+            "retrieved_ids": ["c0", "c1"],
+            "retrieved_texts": texts[:2],
+            "contexts": texts[:1],
+            "answer": "a",
+        },
+        {"query_id": "q2", "error": "time-out", "error_kind": "time-out"},
+    )
+    code, out, _ = leadline(
+        capsys,
+        "context",
+        "--retrieved",
+        "rows.jsonl",
+        "--sent",
+        "rows.jsonl",
+        *EVIDENCE[5:],
+        "--format",
+        "json",
+    )
+    assert code == 0 and json.loads(out)["queries"] == {
+        "scored": 1,
+        "unanswered": 0,
+        "undefined": 0,
+        "error": 1,
+    }
+    assert json.loads(out)["matched"] == {"text": 1}
+    code, out, err = leadline(
+        capsys, "evaluate", "rows.jsonl", "--qrels", "qrels.txt", "-m", "R@2", "--format", "json"
+    )
+    assert code == 0 and json.loads(out)["results"][0]["mean"] == 1 and "ignored" not in out + err

@@ -1,6 +1,7 @@
 """The command `evidence`, and `evaluate`, `compare` and `power` with evidence in place of judgments."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +238,14 @@ def test_carry_writes_what_needs_nobody_and_counts_the_rest(capsys: pytest.Captu
     assert [one["state"] for one in told["changes"]] == ["review", "moved"]
     code, out, _ = leadline(capsys, "evidence", "check", "--documents", "new", "--evidence", "e2.jsonl")
     assert code == 0, out
+
+
+def test_carry_without_its_library_says_what_to_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    code, _, err = carry(capsys, PUMP)
+    assert code == 2 and 'pip install "leadline[passages]"' in err and not Path("e2.jsonl").exists()
 
 
 def test_carry_without_review_says_that_rows_wait(capsys: pytest.CaptureFixture[str]) -> None:

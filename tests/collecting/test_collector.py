@@ -12,7 +12,7 @@ from leadline.collecting.collector import Account, Plan, ask_all
 from leadline.collecting.engines import Wish, engine_target
 from leadline.collecting.journal import Journal, Row
 from leadline.collecting.target import HttpTarget, simple_target
-from leadline.errors import InputError
+from leadline.errors import InputError, UsageError
 
 QUICK = Patience(timeout=20, retries=2, first_wait=0.01, longest_wait=0.5)
 QUERIES = [Query(f"q{at}", f"question {at}") for at in range(6)]
@@ -235,6 +235,15 @@ def test_answered_queries_are_not_asked_again_and_failed_ones_are(tmp_path: Path
     assert "error" not in rows["q0"]
 
 
+def test_where_nothing_was_answered_another_target_begins_anew(tmp_path: Path) -> None:
+    with serving(lambda seen, times: Say({}, 404)) as wrong:
+        collected(simple_target(wrong.url, {}, {}), tmp_path)
+    with serving(listed) as server:
+        account, rows = collected(simple_target(server.url, {}, {}), tmp_path)
+    assert (account.kept, account.answered, len(rows)) == (0, 6, 6)
+    assert (tmp_path / "rows.part").read_bytes().count(b"\n") == 7
+
+
 def test_a_line_cut_short_by_a_kill_is_asked_again(tmp_path: Path) -> None:
     with serving(listed) as server:
         target = simple_target(server.url, {}, {})
@@ -250,6 +259,35 @@ def test_a_line_cut_short_by_a_kill_is_asked_again(tmp_path: Path) -> None:
         assert place.read_bytes().endswith(b"}\n")
     assert (account.kept, account.requests, len(rows)) == (5, 1, 6)
     assert sorted(place.read_bytes().splitlines()[1:])[0].startswith(b'{"query_id": "q0"')
+
+
+def test_two_collections_do_not_write_one_journal(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="there is no such lock on Windows")
+    target = HttpTarget("http://localhost/s")
+    with Journal(tmp_path / "rows.part", target, 5) as first:
+        first.add({"query_id": "a", "retrieved_ids": []})
+        with pytest.raises(UsageError, match="another collection is writing it"):
+            Journal(tmp_path / "rows.part", target, 5)
+        first.add({"query_id": "b", "retrieved_ids": []})
+    with Journal(tmp_path / "rows.part", target, 5) as later:
+        assert list(later.rows) == ["a", "b"]
+
+
+def test_what_a_header_of_the_answer_tells(tmp_path: Path) -> None:
+    def answer(seen: Seen, times: int) -> Say:
+        return Say({"r": ["a"]}, headers={"X-Request-Id": "abc-1", "X-Took": "12.5"})
+
+    where = {
+        "ids": "r",
+        "trace_id": "header:x-request-id",
+        "system_latency_ms": "header:X-Took",
+        "answer": "text",
+    }
+    with serving(answer) as server:
+        account, rows = collected(simple_target(server.url, {}, where), tmp_path)
+    assert rows["q0"]["trace_id"] == "abc-1" and rows["q0"]["system_latency_ms"] == 12.5
+    # A path that no answer has anything at is likely mistyped.
+    assert account.never == ("answer",)
 
 
 def test_a_function(tmp_path: Path) -> None:

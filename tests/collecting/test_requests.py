@@ -10,7 +10,7 @@ from tests.collecting.server import docs, hits
 
 from leadline.collecting.engines import Wish, configured_target, engine_target, partial_answer
 from leadline.collecting.paths import NotThere, Path
-from leadline.collecting.reply import UnusableReply, read_map, read_reply
+from leadline.collecting.reply import FIELDS, UnusableReply, read_map, read_reply
 from leadline.collecting.target import HttpTarget, file_target, filled, simple_target
 from leadline.errors import InputError, UnknownNameError, UsageError
 
@@ -178,3 +178,27 @@ def test_secrets_come_from_the_environment_and_are_not_repeated(monkeypatch: pyt
         simple_target("http://me:s3cret@h/s", {}, {})
     assert "s3cret" not in str(caught.value)
     assert HttpTarget("http://h/s?key=s3cret", "GET").name == "GET http://h/s"
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from([*FIELDS, "hits", "_id", "score"]), inner, max_size=5)
+    ),
+    max_leaves=20,
+)
+maps = st.sampled_from(
+    [{}, {"ids": "hits[*]._id", "scores": "hits[*].score", "answer": "answer"}, {"context_ids": "$[*]"}]
+)
+
+
+@given(values, maps)
+def test_whatever_comes_back_is_a_reply_or_an_unusable_one(value: object, where: dict[str, str]) -> None:
+    try:
+        reply = read_reply(value, read_map(where))
+    except UnusableReply:
+        return
+    assert all(isinstance(own, str) and own for own in reply.ids)
+    assert reply.scores is None or len(reply.scores) == len(reply.ids)
+    assert reply.texts is None or len(reply.texts) == len(reply.ids)

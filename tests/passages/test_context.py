@@ -141,6 +141,8 @@ def test_texts_are_matched_exactly_or_not_at_all() -> None:
     assert how(TENS, [], Item(None, "aaaaaaaab ")) == [("unmatched", None)]
     assert how(TENS, [], Item("c7", None), Item("nowhere", None)) == [("id", "c7"), ("unmatched", "nowhere")]
     assert how(TENS, [], Item(None, "c7")) == [("id", "c7")]
+    # With its id a text may differ in white space, and in nothing else.
+    assert how(TENS, [], Item("c0", spaced), Item("c0", "bbb")) == [("id", "c0"), ("altered", "c0")]
 
 
 def test_a_text_of_several_chunks_is_the_retrieved_one_or_is_not_guessed() -> None:
@@ -232,6 +234,14 @@ def test_the_curves_and_the_least_budget() -> None:
     assert by[25] == (0.75, 1.5) and by[30] == (1.0, 2.0)
     assert report.reach[0.5] == 10 and report.reach[0.9] == 30
     assert report.mean("sent") == pytest.approx(0.25)
+
+
+def test_in_which_third_the_best_evidence_stands() -> None:
+    # Ten entries of ten characters, the evidence in the first, the fifth and the last: middles at .05, .45 and .95.
+    names = [f"c{at}" for at in range(10)]
+    found = [counter([(at, at + 10)], TENS).account("q", names, ids(*names)) for at in (0, 40, 90)]
+    assert [one.at for one in found] == pytest.approx([0.05, 0.45, 0.95])
+    assert summed(found).thirds == {"first": 1, "middle": 1, "last": 1}
 
 
 @given(st.integers(1, 10**7), st.integers(0, 10**7))

@@ -234,8 +234,14 @@ def _collected(
             for query_id, row in before.items():
                 if "error" in journal.rows.get(query_id, {"error": ""}):
                     journal.add(row)
-        with _progress(len(asked), quiet) as moved:
-            account = ask_all(system, asked, plan, journal, moved)
+        try:
+            with _progress(len(asked), quiet) as moved:
+                account = ask_all(system, asked, plan, journal, moved)
+        except KeyboardInterrupt:
+            typer.echo(
+                f"leadline: interrupted; the answers are kept in {place}; the same command goes on", err=True
+            )
+            raise
         if account.not_asked:
             return account, [
                 f"nothing written yet: the answers are kept in {place}; the same command goes on"

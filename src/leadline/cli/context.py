@@ -132,6 +132,12 @@ def _told(given: Mapping[str, Any], quiet: bool) -> "Told":
         for query in goals.query_ids
     ]
     report = summed(accounts, rules.budget)
+    states = report.states
+    if not states["scored"] + states["unanswered"]:
+        raise NotComparableError(
+            f"no query could be scored: {states['undefined']} without evidence of grade {given['rel']:g} or more, "
+            f"{states['error']} failed"
+        )
     extra = len(set(contexts.rows) - set(goals.query_ids))
     notes = (
         [f"not judged, left out: {amount(extra, 'query', 'queries')} of {contexts.source}"] if extra else []

@@ -102,7 +102,7 @@ def worker(target: Target, patience: Patience, pace: Pace) -> Worker:
 def _over_http(target: HttpTarget, client: Client, query: Query, k: int) -> Asked:
     request = target.request(query.text, k, query.query_id)
     answered = client.ask(request, partial(partial_answer, target.engine))
-    return _read(target, answered.value, answered.latency_ms, answered.attempts)
+    return _read(target, answered.value, answered.latency_ms, answered.attempts, answered.headers)
 
 
 def _call(target: FunctionTarget, query: Query, k: int) -> Asked:
@@ -115,8 +115,10 @@ def _call(target: FunctionTarget, query: Query, k: int) -> Asked:
     return _read(target, value, (time.perf_counter() - started) * 1000, 1)
 
 
-def _read(target: Target, value: Any, latency_ms: float, attempts: int) -> Asked:
+def _read(
+    target: Target, value: Any, latency_ms: float, attempts: int, headers: Mapping[str, str] | None = None
+) -> Asked:
     try:
-        return Asked(read_reply(value, target.paths), latency_ms, attempts)
+        return Asked(read_reply(value, target.paths, headers), latency_ms, attempts)
     except UnusableReply as unusable:
         raise Failed("unusable answer", str(unusable), attempts) from None

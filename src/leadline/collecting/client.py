@@ -6,7 +6,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from urllib.parse import urlsplit, urlunsplit
 
@@ -38,11 +38,12 @@ class Patience:
 
 @dataclass(frozen=True)
 class Answered:
-    """An answer: its JSON value, how long the request took that brought it, and how many were sent."""
+    """An answer: its JSON value, how long the request took that brought it, how many were sent, and its headers."""
 
     value: Any
     latency_ms: float
     attempts: int
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Failed(Exception):
@@ -110,11 +111,11 @@ class Client:
                 break
             started = time.perf_counter()
             try:
-                value = self._once(request, attempt)
+                value, headers = self._once(request, attempt)
                 took = (time.perf_counter() - started) * 1000
                 partial = check(value)
                 if not partial:
-                    return Answered(value, took, attempt)
+                    return Answered(value, took, attempt, headers)
                 last = _Again("partial answer", partial)
             except _Again as again:
                 last = again
@@ -142,7 +143,7 @@ class Client:
         longest = min(patience.longest_wait, patience.first_wait * 2 ** (attempt - 1))
         self.pace.stopped.wait(longest * random.uniform(0.5, 1.0))
 
-    def _once(self, request: Request, attempt: int) -> Any:
+    def _once(self, request: Request, attempt: int) -> tuple[Any, Mapping[str, str]]:
         try:
             status, headers, data = self._exchange(request)
         except TimeoutError:
@@ -158,7 +159,7 @@ class Client:
             raise _Again("connection", f"{type(error).__name__}: {error}"[:EXCERPT]) from None
         if not 200 <= status < 300:
             self._refuse(status, headers, data, attempt)
-        return self._value(data, attempt)
+        return self._value(data, attempt), headers
 
     def _value(self, data: bytes, attempt: int) -> Any:
         try:

@@ -5,7 +5,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +14,8 @@ from leadline.collecting.asking import Query, Target, Worker, worker
 from leadline.collecting.client import Failed, Pace, Patience
 from leadline.collecting.journal import Journal, Row, answer_row, error_row
 
+TICK = 0.2
+"""Seconds after which a wait looks whether it was interrupted."""
 STOP_AFTER = 20
 """How many failures one after the other end a collection: the system is down, and asking on would not help it."""
 
@@ -36,7 +39,8 @@ class Account:
 
     `kept` counts answers of an earlier, broken-off collection; `requests` all that were sent, with retries; `over`
     answers of more than k ids; `unsorted` answers whose scores rise somewhere down the list; latencies are of the
-    answered queries, in milliseconds, None where there is none; so are tokens.
+    answered queries, in milliseconds, None where there is none; so are tokens. `examples` holds the first message of each
+    kind of failure, `never` the names of the map that no answer gave anything for.
     """
 
     queries: int
@@ -54,6 +58,8 @@ class Account:
     latency_ms: Mapping[str, float] | None
     input_tokens: int | None
     output_tokens: int | None
+    examples: Mapping[str, str] = field(default_factory=dict)
+    never: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The account as plain values."""
@@ -85,7 +91,10 @@ def ask_all(
         progress(done, failed)
         if plan.stop_after and in_a_row >= plan.stop_after:
             break
-    return account(queries, journal.rows, plan.k, len(kept), asked, time.monotonic() - started)
+    made = account(queries, journal.rows, plan.k, len(kept), asked, time.monotonic() - started)
+    return replace(
+        made, never=_never(target, [journal.rows[q.query_id] for q in queries if q.query_id in journal.rows])
+    )
 
 
 def account(
@@ -106,6 +115,10 @@ def account(
     own = [rows[query.query_id] for query in queries if query.query_id in rows]
     good = [row for row in own if "error" not in row]
     failures = Counter(str(row.get("error_kind", "error")) for row in own if "error" in row)
+    examples: dict[str, str] = {}
+    for row in own:
+        if "error" in row:
+            examples.setdefault(str(row.get("error_kind", "error")), str(row["error"]))
     lists = [row["retrieved_ids"] for row in good]
     scores = [row["scores"] for row in good if "scores" in row]
     return Account(
@@ -124,7 +137,17 @@ def account(
         latency_ms=_latency([row["latency_ms"] for row in good if "latency_ms" in row]),
         input_tokens=_total(good, "input_tokens"),
         output_tokens=_total(good, "output_tokens"),
+        examples=examples,
     )
+
+
+def _never(target: Target, rows: Sequence[Row]) -> tuple[str, ...]:
+    """The names of the map that no answer with documents gave anything for: a path is mistyped, or a field is not sent."""
+    good = [row for row in rows if row.get("retrieved_ids")]
+    if not good:
+        return ()
+    called = {"ids": "retrieved_ids", "texts": "retrieved_texts"}
+    return tuple(name for name in target.paths if not any(called.get(name, name) in row for row in good))
 
 
 def _answered(row: Row | None) -> bool:
@@ -147,7 +170,7 @@ def _answers(target: Target, wanted: Sequence[Query], plan: Plan, pace: Pace) ->
         thread.start()
     try:
         for _ in wanted:
-            row = rows.get()
+            row = _next(rows)
             if isinstance(row, BaseException):
                 raise row
             yield row
@@ -155,6 +178,13 @@ def _answers(target: Target, wanted: Sequence[Query], plan: Plan, pace: Pace) ->
             thread.join()
     finally:
         pace.stopped.set()
+
+
+def _next(rows: "queue.SimpleQueue[Row | BaseException]") -> "Row | BaseException":
+    """The next row, waited for in short steps: with Polars loaded, a wait without an end is deaf to Ctrl-C."""
+    while True:
+        with suppress(queue.Empty):
+            return rows.get(timeout=TICK)
 
 
 def _work(

@@ -60,50 +60,53 @@ class Journal:
         self.rows: dict[str, Row] = {}
         self._identity = identity_hash(target, k)
         self._target = target.name
-        kept = self._read() if path.exists() else 0
-        self._file = self._opened(kept)
-
-    def _opened(self, kept: int) -> IO[bytes]:
         try:
-            file = self.path.open("r+b" if kept else "wb")
-            file.truncate(kept)
-            file.seek(kept)
+            self._file: IO[bytes] = path.open("a+b")
         except OSError as error:
-            raise UsageError(
-                f"cannot write to {printable(str(self.path))}: {error.strerror or error}"
-            ) from None
+            raise UsageError(f"cannot write to {printable(str(path))}: {error.strerror or error}") from None
+        try:
+            _alone(self._file, path)
+            self._begin()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _begin(self) -> None:
+        """Take up what an earlier collection left, without a last line that was cut short; or write the first line."""
+        kept = self._read()
+        self._file.truncate(kept)
         if not kept:
             head = {"collecting": self._target, "identity": self._identity}
-            file.write(f"{json.dumps(head)}\n".encode())
-            file.flush()
-        return file
+            self._file.write(f"{json.dumps(head)}\n".encode())
+            self._file.flush()
 
     def _read(self) -> int:
         """Take the rows of an earlier, killed collection; returns how many bytes of it hold."""
         name = printable(str(self.path))
-        try:
-            data = self.path.read_bytes()
-        except OSError as error:
-            raise InputError(f"{name}: cannot be read ({error.strerror or error})") from None
-        kept = 0
+        self._file.seek(0)
+        data = self._file.read()
+        kept, same, begun = 0, True, ""
         for number, line in enumerate(data.splitlines(keepends=True), start=1):
             if not line.endswith(b"\n"):
                 break
             try:
                 row = json.loads(line)
                 if number == 1:
-                    same = row["identity"] == self._identity
+                    same, begun = row["identity"] == self._identity, str(row["collecting"])
                 else:
                     self.rows[row["query_id"]] = row
             except (ValueError, KeyError, TypeError):
                 raise InputError(f"{name}: line {number} is damaged; remove the file to begin anew") from None
-            if number == 1 and not same:
-                raise InputError(
-                    f"{name}: begun with another target, map or k ({printable(str(row.get('collecting')))}); "
-                    "remove the file to begin anew"
-                )
             kept += len(line)
-        return kept
+        if same:
+            return kept
+        if any("error" not in row for row in self.rows.values()):
+            raise InputError(
+                f"{name}: begun with another target, map or k ({printable(begun)}); remove the file to begin anew"
+            )
+        # Nothing was answered, as with a mistyped address: there is nothing to keep.
+        self.rows.clear()
+        return 0
 
     def add(self, row: Row) -> None:
         """Write one row; it is in the system's hands when this returns, so a kill of this process loses nothing."""
@@ -126,6 +129,18 @@ class Journal:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
+
+
+def _alone(file: IO[bytes], path: Path) -> None:
+    """Raise UsageError where another process is writing the journal; on Windows, which has no such lock, never."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise UsageError(f"{printable(str(path))}: another collection is writing it") from None
 
 
 def same_questions(rows: Mapping[str, Row], queries: Iterable[Query], source: str) -> None:

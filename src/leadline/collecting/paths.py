@@ -19,7 +19,7 @@ class NotThere(Exception):
 
 @dataclass(frozen=True)
 class Path:
-    """A parsed path; `text` is as it was written.
+    """A parsed path; `text` is as it was written. `header` is set where it names a header of the answer instead.
 
     >>> Path.parse("hits.hits[*]._id").follow({"hits": {"hits": [{"_id": "a"}, {"_id": "b"}]}})
     ['a', 'b']
@@ -29,15 +29,21 @@ class Path:
 
     text: str
     steps: tuple[Step, ...]
+    header: str = ""
 
     @classmethod
     def parse(cls, text: str) -> "Path":
-        """A path from `a.b`, `a[0]`, `a[*].b` or `a["key.with.dots"]`; `$` stands for the whole answer.
+        """A path from `a.b`, `a[0]`, `a[*].b` or `a["key.with.dots"]`; `$` is the whole answer, `header:NAME` a header.
 
         Raises
         ------
         UsageError: the text is no path.
         """
+        if text.lower().startswith("header:"):
+            name = text.partition(":")[2].strip().lower()
+            if not name:
+                raise UsageError(f"{printable(text)!r} names no header, such as header:X-Request-Id")
+            return cls(text, (), name)
         rest, at, steps = text.removeprefix("$"), 0, list[Step]()
         while at < len(rest):
             match = _STEP.match(rest, at)

@@ -55,16 +55,19 @@ def read_map(entries: Mapping[str, str]) -> dict[str, Path]:
     for name in entries:
         if name not in FIELDS:
             raise UnknownNameError("name of --map", name, FIELDS)
+    wrong = [name for name in LISTS if entries.get(name, "").lower().startswith("header:")]
+    if wrong:
+        raise UsageError(f"{wrong[0]} is a list, which a header does not hold")
     if entries and "ids" not in entries and "context_ids" not in entries:
         raise UsageError("--map names the retrieved ids: ids=PATH, such as ids=hits.hits[*]._id")
     return {name: Path.parse(text) for name, text in entries.items()}
 
 
-def read_reply(answer: Any, paths: Mapping[str, Path]) -> Reply:
+def read_reply(answer: Any, paths: Mapping[str, Path], headers: Mapping[str, str] | None = None) -> Reply:
     """The reply in an answer, by the paths; without any, the answer is a list, or an object with our names.
 
     A list holds ids, pairs of id and score, or objects with an id. Of a map, `ids` must be there; the rest may be
-    missing or null in some answers, as where a system gave no answer.
+    missing or null in some answers, as where a system gave no answer. `headers` are the answer's, by lower-case name.
 
     Raises
     ------
@@ -76,7 +79,7 @@ def read_reply(answer: Any, paths: Mapping[str, Path]) -> Reply:
     {'answer': 'I do not know.'}
     """
     if paths:
-        given = _mapped(answer, paths)
+        given = _mapped(answer, paths, headers or {})
     elif isinstance(answer, list):
         given = _of_list(answer)
     elif isinstance(answer, Mapping):
@@ -93,9 +96,12 @@ def read_reply(answer: Any, paths: Mapping[str, Path]) -> Reply:
         raise UnusableReply(f"found {_short(wrong.found)}, {wrong.expected}") from None
 
 
-def _mapped(answer: Any, paths: Mapping[str, Path]) -> dict[str, Any]:
-    given = {}
+def _mapped(answer: Any, paths: Mapping[str, Path], headers: Mapping[str, str]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
     for name, path in paths.items():
+        if path.header:
+            given |= _of_header(name, headers.get(path.header))
+            continue
         try:
             value = path.follow(answer)
         except NotThere as missing:
@@ -107,6 +113,17 @@ def _mapped(answer: Any, paths: Mapping[str, Path]) -> dict[str, Any]:
         elif name == "ids":
             raise UnusableReply(f"ids: null at {path.text} in the answer")
     return given
+
+
+def _of_header(name: str, text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    if name not in NUMBERS:
+        return {name: text}
+    try:
+        return {name: float(text)}
+    except ValueError:
+        raise UnusableReply(f"{name}: the header holds {_short(text)}, which is no number") from None
 
 
 def _of_list(entries: list[Any]) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def read_contexts(path: str | Path) -> Contexts:
     rows: dict[str, SentRow] = {}
     failed: dict[str, str] = {}
     seen: dict[str, int] = {}
-    for line, row in document_rows(source, faults):
+    what = "contexts come as rows with a query_id and context_ids or contexts"
+    for line, row in document_rows(source, faults, what):
         try:
             fields = tell_fields(row)
             query = _query_id(row, fields.found)

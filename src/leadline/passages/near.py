@@ -62,10 +62,9 @@ def _aligned(quote: str, window: str) -> tuple[int, int, float] | None:
     # What was written anew at an end is taken to be as long as what stood there.
     start = max(0, blocks[0][2] - blocks[0][0])
     end = min(len(window), blocks[-1][3] + len(quote) - blocks[-1][1])
-    choices = {(start, end), (blocks[0][2], blocks[-1][3])}
-    alike = {one: fuzz.ratio(quote, window[one[0] : one[1]]) / 100 for one in choices if one[0] < one[1]}
-    best = max(alike, key=lambda one: (alike[one], one))
-    return best[0], best[1], alike[best]
+    if start >= end:
+        return None
+    return start, end, fuzz.ratio(quote, window[start:end]) / 100
 
 
 def surroundings_alike(row: EvidenceRow, old: str, start: int, new: str) -> float:

@@ -40,6 +40,8 @@ def rankings(run: RunSource, query_ids: Sequence[str], rules: Conventions) -> Ra
     """
     import numpy as np
 
+    if not query_ids:
+        return Rankings({}, frozenset(run.failed), run.name)
     # The Head is made of judged queries: any document, judged 0, makes a query one of them.
     wanted = of_texts(list(query_ids))
     table = Qrels.checked(Rows(wanted, of_texts(["-"] * len(query_ids)), np.zeros(len(query_ids))))

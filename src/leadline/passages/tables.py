@@ -162,12 +162,10 @@ class Chunks:
         rows = np.array([self.place.get(one, -1) for one in chunk_ids], np.int64)
         wrong = list(dict.fromkeys(chunk_ids[at] for at in np.flatnonzero(rows < 0).tolist()))
         if wrong:
-            try:
-                raise UnknownNameError("chunk", wrong[0], self.chunk_ids[:2000])
-            except UnknownNameError as error:
-                hint = str(error).rpartition(": ")[2] if "did you mean" in str(error) else ""
+            # The error for a name knows the near ones; among very many chunks it would look for long.
+            hint = str(UnknownNameError("chunk", wrong[0], self.chunk_ids[:2000])).rpartition(": ")[2]
             count = f"{len(wrong)} ids are" if len(wrong) > 1 else "1 id is"
-            more = f"; {hint}" if hint else ""
+            more = f"; {hint}" if hint.startswith("did you mean") else ""
             raise InputError(
                 f"{printable(named)}: {count} in no row of {printable(self.source)}: "
                 f"{', '.join(printable(one) for one in wrong[:3])}{', …' if len(wrong) > 3 else ''}{more}"

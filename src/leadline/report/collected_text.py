@@ -29,7 +29,12 @@ def collected_text(account: Account, notes: Sequence[str], name: str, k: int) ->
     if account.input_tokens is not None or account.output_tokens is not None:
         lines.append(f"tokens: {_count(account.input_tokens)} in, {_count(account.output_tokens)} out")
     for kind, count in account.failures.items():
-        lines.append(f"! failed, {printable(kind)}: {amount(count, 'query', 'queries')}")
+        many = amount(count, "query", "queries")
+        lines.append(
+            f"! failed, {printable(kind)}: {many}, such as: {printable(account.examples.get(kind, kind))}"
+        )
+    if account.never:
+        lines.append(f"! in no answer at its place: {', '.join(account.never)}")
     if account.not_asked:
         lines.append("! stopped: too many failures in a row")
     if account.over:
