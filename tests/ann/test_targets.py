@@ -113,6 +113,12 @@ def test_faiss_from_a_file(documents, queries, needs, tmp_path):
     faiss.write_index(index, str(tmp_path / "docs.faiss"))
     target = open_target(f"faiss:{tmp_path}/docs.faiss", {}, documents, 16, "l2")
     assert measured(target, documents, queries, metric="l2") == 1.0
+    assert target.facts().metric == "l2"
+    products = faiss.IndexFlatIP(16)
+    products.add(documents.data)
+    faiss.write_index(products, str(tmp_path / "ip.faiss"))
+    by_cosine = open_target(f"faiss:{tmp_path}/ip.faiss", {}, documents, 16, "cosine")
+    assert by_cosine.facts().metric == "ip", "its vectors are not of length 1: not the cosine"
     with pytest.raises(InputError, match="has 16 dimensions, the queries 8"):
         open_target(f"faiss:{tmp_path}/docs.faiss", {}, None, 8, "l2")
     with pytest.raises(UsageError, match="unknown setting of this faiss index 'nprobes'"):
@@ -407,3 +413,4 @@ def test_an_index_of_other_rows_or_metric_is_told(documents, queries):
     told = check_facts(facts, documents, queries, "cosine", "index")
     assert told[0] == "the index holds 1400 vectors, docs 1500: one of them is older"
     assert told[1].startswith("the index compares by l2, the truth by cosine")
+    assert check_facts(facts, documents, queries, "cosine", "index", unit=True) == told[:1]

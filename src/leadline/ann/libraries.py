@@ -217,7 +217,7 @@ class Faiss:
             import faiss
         except ImportError:
             raise MissingExtraError("a faiss index", "faiss") from None
-        self.faiss, self.cosine = faiss, wanted.metric == "cosine"
+        self.faiss, self.cosine, self.built = faiss, wanted.metric == "cosine", not wanted.place
         self.labels = _Labels(wanted)
         if wanted.place:
             try:
@@ -261,7 +261,9 @@ class Faiss:
     def facts(self) -> Facts:
         """Rows, dimensions and metric."""
         ip = self.index.metric_type == self.faiss.METRIC_INNER_PRODUCT
-        return Facts(self.index.ntotal, self.index.d, ("cosine" if self.cosine else "ip") if ip else "l2")
+        # What was built here by inner product holds vectors of length 1; a file may hold any.
+        by = "cosine" if self.cosine and self.built else "ip"
+        return Facts(self.index.ntotal, self.index.d, by if ip else "l2")
 
     def change(self, name: str, value: Setting) -> None:
         """Set a parameter by faiss's own name, such as `efSearch` or `nprobe`."""

@@ -75,7 +75,8 @@ def against_vectors(
         measured({}, None, known)
     else:
         with opened() as target:
-            warnings += check_facts(target.facts(), documents, queries, metric, asked.name)
+            unit = not health.unnormalised_documents
+            warnings += check_facts(target.facts(), documents, queries, metric, asked.name, unit)
             for settings, timed in _asked_under(target, queries, asked, filters, bar):
                 measured(settings, timed, timed.answers)
     tied = None if (truth.tied < 0).any() else int((truth.tied > 0).sum())
