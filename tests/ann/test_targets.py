@@ -85,6 +85,8 @@ def test_hnswlib_from_a_file_and_with_a_filter(documents, queries, needs, tmp_pa
         target.exact(queries.data[0], 5)
     with pytest.raises(UsageError, match=r"did you mean ef\?"):
         target.change("eff", 3)
+    with pytest.raises(UsageError, match="hnswlib: cannot be built with M=1"):
+        open_target("hnswlib", {"M": 1}, documents, 16, "cosine")
     (tmp_path / "torn.bin").write_bytes(b"nothing of the kind")
     with pytest.raises(InputError, match=r"torn\.bin: cannot be opened as hnswlib index"):
         open_target(f"hnswlib:{tmp_path}/torn.bin", {}, documents, 16, "cosine")
@@ -358,7 +360,10 @@ def test_http_that_cannot_be_reached_or_answers_otherwise(documents, queries, se
     for change, message in (
         ({"urls": "x"}, "unknown key 'urls'"),
         ({"url": 3}, "a template is an object with url"),
-        ({"url": "ftp://x"}, "begins with http"),
+        ({"url": "ftp://x"}, "no address of an endpoint"),
+        ({"url": "http://h:99999/"}, "no address of an endpoint"),
+        ({"timeout": "soon"}, "timeout is a number of seconds"),
+        ({"headers": []}, "headers is an object"),
     ):
         with pytest.raises((InputError, UsageError), match=message):
             open_target(template(tmp_path, service, **plain | change), {}, documents, 16, "cosine")
