@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks" / "ann.md"
-ROWS, DIMENSIONS, QUERIES, K, ROUNDS = 100_000, 384, 1000, 10, 7
+ROWS, DIMENSIONS, QUERIES, K, ROUNDS = 100_000, 384, 1000, 10, 5
 MILLION = 1_000_000
 KINDS = ("random directions", "in 200 groups")
 
@@ -24,8 +24,8 @@ HEAD = """# Exact search beside faiss
 `python -m bench.ann` writes this page. The exact neighbours that `leadline ann` compares an index with, beside the flat
 index of faiss: {rows:,} × {dimensions}, {queries:,} queries, k = {k}, float32, both in one process, in turn, {rounds} rounds
 after one untimed. Medians, with the fastest and slowest; the ratio is faiss's time ÷ Leadline's, the median over rounds and
-that of the fastest rounds: 1 is as fast, larger is faster. Leadline's time holds the lengths of the vectors, the candidates in 32-bit and their second ranking in
-64-bit; faiss's none of its building. Both find the same neighbours.
+that of the fastest rounds: 1 is as fast, larger is faster. Leadline's time holds the lengths of the vectors, the candidates
+in 32-bit and their second ranking in 64-bit; faiss's none of its building. Both find the same neighbours.
 
 | data | metric | faiss | Leadline | ratio, median | of the fastest |
 |---|---|---|---|---|---|
