@@ -21,6 +21,7 @@ check: .venv/dev.stamp  ## format, lint, types, house laws, fresh docs
 bench: .venv/bench.stamp  ## peers side by side, written into docs/benchmarks/
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.resampling
+	$(BIN)/python -m bench.ann
 
 prove: .venv/dev.stamp  ## the long proofs
 	LEADLINE_PROVE=1 $(BIN)/pytest -m prove

@@ -154,7 +154,7 @@ def main() -> None:
     text = HEAD.format(rows=ROWS, dimensions=DIMENSIONS, queries=QUERIES, k=K, rounds=ROUNDS)
     machine = (
         f"Python {platform.python_version()}, NumPy {named['numpy']}, faiss-cpu {named['faiss-cpu']}, "
-        f"{os.cpu_count()} cores; other work ran on the machine. "
+        f"{os.cpu_count()} cores; other work ran on the machine, hence the wide ranges. "
     )
     PAGE.write_text(f"{text}" + "\n".join(lines) + f"\n\n{sentence}\n\n{machine}{NOT_SET}", encoding="utf-8")
 

@@ -90,14 +90,23 @@ def test_far_from_the_origin_nothing_is_lost():
 @pytest.mark.parametrize("metric", METRICS)
 def test_very_many_equal_vectors_are_cut_without_losing_the_nearest(metric, monkeypatch):
     monkeypatch.setattr(exact, "MANY_CANDIDATES", 500)
+    held, ranked = [], exact._Held.ranked
+
+    def spied(self):
+        held.append(sum(map(len, self.rows)))
+        return ranked(self)
+
+    monkeypatch.setattr(exact._Held, "ranked", spied)
     documents = np.tile(clusters(3, 6, 7), (2000, 1))
     documents[5990:] = clusters(10, 6, 9)
     queries = clusters(4, 6, 8)
     found = searched(documents, queries, 5, metric)
     _, best = expected(documents, queries, 5, metric)
     np.testing.assert_allclose(found.distances, best, rtol=1e-12, atol=1e-12)
+    # 2,000 documents stand at the nearest distance of each of the four queries.
+    assert held[0] < 4 * 1000
     for query in range(4):
-        assert len(found.ties[query]) <= exact.KEPT_TIES
+        assert len(found.ties[query]) == exact.KEPT_TIES
         assert len(set(found.rows[query].tolist())) == 5
 
 
@@ -108,6 +117,11 @@ def test_near_ties_within_the_tolerance_are_kept():
     assert found.rows.tolist() == [[0, 1]]
     assert found.ties[0].tolist() == [2]
     assert TOLERANCE == 1e-6
+    # The cosine: at a distance of 1.9 the tolerance is 1.9e-6, more than the error of 32-bit in two dimensions.
+    angles = np.arccos([-0.9, -0.9 - 1.8e-6, -0.9 - 2.1e-6])
+    documents = np.column_stack((np.cos(angles), np.sin(angles)))
+    found = searched(documents, np.array([[1.0, 0.0]]), 1, "cosine")
+    assert found.ties[0].tolist() == [1]
 
 
 def test_documents_without_direction_are_nobodys_neighbour():

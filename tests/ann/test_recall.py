@@ -64,7 +64,8 @@ def test_fewer_documents_than_k():
 
 def test_only_the_first_k_returned_count():
     # 3 stands third in an answer for k = 2.
-    assert on_a_line([1, 2, 3], [3, 9 - 7, 1], 2).by_id.tolist() == [0.5]
+    assert on_a_line([1, 2, 3], [3, 2, 1], 2).by_id.tolist() == [0.5]
+    assert recall_of([3, 2, 1], [1, 2], 2) == 0.5
 
 
 def test_nothing_returned_counts_as_0_and_is_told():

@@ -85,6 +85,8 @@ def test_hnswlib_from_a_file_and_with_a_filter(documents, queries, needs, tmp_pa
         target.exact(queries.data[0], 5)
     with pytest.raises(UsageError, match=r"did you mean ef\?"):
         target.change("eff", 3)
+    with pytest.raises(UsageError, match="hnswlib: cannot be built with M=1"):
+        open_target("hnswlib", {"M": 1}, documents, 16, "cosine")
     (tmp_path / "torn.bin").write_bytes(b"nothing of the kind")
     with pytest.raises(InputError, match=r"torn\.bin: cannot be opened as hnswlib index"):
         open_target(f"hnswlib:{tmp_path}/torn.bin", {}, documents, 16, "cosine")
@@ -113,6 +115,12 @@ def test_faiss_from_a_file(documents, queries, needs, tmp_path):
     faiss.write_index(index, str(tmp_path / "docs.faiss"))
     target = open_target(f"faiss:{tmp_path}/docs.faiss", {}, documents, 16, "l2")
     assert measured(target, documents, queries, metric="l2") == 1.0
+    assert target.facts().metric == "l2"
+    products = faiss.IndexFlatIP(16)
+    products.add(documents.data)
+    faiss.write_index(products, str(tmp_path / "ip.faiss"))
+    by_cosine = open_target(f"faiss:{tmp_path}/ip.faiss", {}, documents, 16, "cosine")
+    assert by_cosine.facts().metric == "ip", "its vectors are not of length 1: not the cosine"
     with pytest.raises(InputError, match="has 16 dimensions, the queries 8"):
         open_target(f"faiss:{tmp_path}/docs.faiss", {}, None, 8, "l2")
     with pytest.raises(UsageError, match="unknown setting of this faiss index 'nprobes'"):
@@ -352,7 +360,10 @@ def test_http_that_cannot_be_reached_or_answers_otherwise(documents, queries, se
     for change, message in (
         ({"urls": "x"}, "unknown key 'urls'"),
         ({"url": 3}, "a template is an object with url"),
-        ({"url": "ftp://x"}, "begins with http"),
+        ({"url": "ftp://x"}, "no address of an endpoint"),
+        ({"url": "http://h:99999/"}, "no address of an endpoint"),
+        ({"timeout": "soon"}, "timeout is a number of seconds"),
+        ({"headers": []}, "headers is an object"),
     ):
         with pytest.raises((InputError, UsageError), match=message):
             open_target(template(tmp_path, service, **plain | change), {}, documents, 16, "cosine")
@@ -407,3 +418,4 @@ def test_an_index_of_other_rows_or_metric_is_told(documents, queries):
     told = check_facts(facts, documents, queries, "cosine", "index")
     assert told[0] == "the index holds 1400 vectors, docs 1500: one of them is older"
     assert told[1].startswith("the index compares by l2, the truth by cosine")
+    assert check_facts(facts, documents, queries, "cosine", "index", unit=True) == told[:1]

@@ -147,9 +147,11 @@ def read_sweeps(texts: Sequence[str]) -> list[dict[str, Setting]]:
 
 
 def check_facts(
-    facts: Facts, documents: Vectors | None, queries: Vectors, metric: str, target: str
+    facts: Facts, documents: Vectors | None, queries: Vectors, metric: str, target: str, unit: bool = False
 ) -> list[str]:
     """What the index says of itself against the vectors: warnings.
+
+    `unit` says that every document has length 1: all three metrics then order alike.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def check_facts(
             f"the index holds {amount(facts.rows, 'vector')}, {printable(documents.name)} {documents.rows}: "
             "one of them is older"
         )
-    if facts.metric is not None and facts.metric != metric:
+    if facts.metric is not None and facts.metric != metric and not unit:
         remarks.append(
             f"the index compares by {facts.metric}, the truth by {metric}: they order alike only on vectors of length 1"
         )

@@ -56,6 +56,12 @@ def _unreadable(place: str, kind: str, error: Exception) -> InputError:
     return InputError(f"{printable(place)}: cannot be opened as {kind} index ({reason})")
 
 
+def _cannot_build(kind: str, build: Mapping[str, int], error: Exception) -> UsageError:
+    given = ", ".join(f"{name}={value}" for name, value in build.items())
+    reason = printable(str(error).splitlines()[0][:200]) if str(error) else type(error).__name__
+    return UsageError(f"{kind}: cannot be built with {given} ({reason})")
+
+
 def _whole(kind: str, name: str, value: Setting) -> int:
     if not isinstance(value, int) or value < 1:
         raise UsageError(f"{kind}: {name}={value} is no whole number of at least 1")
@@ -97,11 +103,14 @@ class Hnswlib:
         else:
             documents = built_from(wanted, "hnswlib")
             self.index = hnswlib.Index(wanted.metric, documents.dimensions)
-            self.index.init_index(max_elements=documents.rows, **build)
-            for start, block in documents.blocks():
-                rows = np.arange(start, start + len(block))
-                # One thread: with more, the same vectors give another graph every time.
-                self.index.add_items(np.asarray(block, np.float32), rows, num_threads=1)
+            try:
+                self.index.init_index(max_elements=documents.rows, **build)
+                for start, block in documents.blocks():
+                    rows = np.arange(start, start + len(block))
+                    # One thread: with more, the same vectors give another graph every time.
+                    self.index.add_items(np.asarray(block, np.float32), rows, num_threads=1)
+            except RuntimeError as error:
+                raise _cannot_build("hnswlib", build, error) from None
         self.ef = 10
         self.change("ef", wanted.settings.get("ef", 50))
 
@@ -167,10 +176,13 @@ class Usearch:
         else:
             documents = built_from(wanted, "usearch")
             metric = self.METRICS[wanted.metric]
-            self.index = kind(ndim=documents.dimensions, metric=metric, dtype="f32", **build)
-            for start, block in documents.blocks():
-                rows = np.arange(start, start + len(block))
-                self.index.add(rows, np.asarray(block, np.float32), threads=1)
+            try:
+                self.index = kind(ndim=documents.dimensions, metric=metric, dtype="f32", **build)
+                for start, block in documents.blocks():
+                    rows = np.arange(start, start + len(block))
+                    self.index.add(rows, np.asarray(block, np.float32), threads=1)
+            except Exception as error:  # usearch raises classes of many kinds
+                raise _cannot_build("usearch", build, error) from None
         self.change("expansion_search", wanted.settings.get("expansion_search", 64))
 
     def facts(self) -> Facts:
@@ -217,7 +229,7 @@ class Faiss:
             import faiss
         except ImportError:
             raise MissingExtraError("a faiss index", "faiss") from None
-        self.faiss, self.cosine = faiss, wanted.metric == "cosine"
+        self.faiss, self.cosine, self.built = faiss, wanted.metric == "cosine", not wanted.place
         self.labels = _Labels(wanted)
         if wanted.place:
             try:
@@ -261,7 +273,9 @@ class Faiss:
     def facts(self) -> Facts:
         """Rows, dimensions and metric."""
         ip = self.index.metric_type == self.faiss.METRIC_INNER_PRODUCT
-        return Facts(self.index.ntotal, self.index.d, ("cosine" if self.cosine else "ip") if ip else "l2")
+        # What was built here by inner product holds vectors of length 1; a file may hold any.
+        by = "cosine" if self.cosine and self.built else "ip"
+        return Facts(self.index.ntotal, self.index.d, by if ip else "l2")
 
     def change(self, name: str, value: Setting) -> None:
         """Set a parameter by faiss's own name, such as `efSearch` or `nprobe`."""

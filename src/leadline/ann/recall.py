@@ -153,9 +153,7 @@ def measure_recall(
     )
     counted = _counted(truth.found, answers, left_out)
     n = np.maximum(truth.found, 1)
-    # Where ties stand at the end, more than k may be as near as the k-th, but only k were looked at.
-    tied = np.minimum(near / n, 1.0)
-    return _recall(returned, counted, hits / n, tied, truth.found, answers, k, left_out)
+    return _recall(returned, counted, hits / n, near / n, truth.found, answers, k, left_out)
 
 
 def measure_by_id(exact: Sequence[Sequence[str] | None], answers: Answers, k: int) -> Recall:

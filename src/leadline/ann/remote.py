@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from leadline.ann.recall import Answers
 from leadline.ann.target import KINDS, Allowed, Facts, Setting, Wanted, no_exact
@@ -21,6 +21,10 @@ from leadline.formats.jsontext import decode, lines_of, objects, whole
 from leadline.formats.source import Source
 
 TEMPLATE = ("url", "method", "headers", "body", "ids", "settings", "timeout")
+SHAPES: tuple[tuple[str, Any, str], ...] = (
+    ("method", str, "text"), ("headers", dict, "an object"), ("ids", str, "text, such as hits[].id"),
+    ("settings", dict, "an object"), ("timeout", (int, float), "a number of seconds"),
+)  # fmt: skip
 USUAL: Mapping[str, Any] = {"body": {"vector": "{vector}", "k": "{k}"}, "ids": "ids[]"}
 SECONDS = 30.0
 MOST_BYTES = 64 << 20
@@ -44,9 +48,9 @@ class Endpoint:
         self.template = template
         self.settings: dict[str, Setting] = dict(template.get("settings", {}))
         address = urlsplit(template["url"])
-        if address.scheme not in ("http", "https") or not address.hostname:
+        if address.scheme not in ("http", "https") or not address.hostname or not _has_port(address):
             raise UsageError(
-                f"{printable(template['url'])}: an endpoint's address begins with http:// or https://"
+                f"{printable(template['url'])}: no address of an endpoint, such as http://localhost:8080/search"
             )
         self.address = address
         self.headers = {"Content-Type": "application/json", **_filled_headers(template.get("headers", {}))}
@@ -121,15 +125,24 @@ class Endpoint:
         self.connection.close()
 
 
+def _has_port(address: SplitResult) -> bool:
+    try:
+        return address.port is None or address.port > 0
+    except ValueError:
+        return False
+
+
 def _template(place: str) -> dict[str, Any]:
     found = whole(decode(Source.open(place).read_all(), place), place)
     if not isinstance(found, dict) or not isinstance(found.get("url"), str):
         raise InputError(f"{printable(place)}: a template is an object with {', '.join(TEMPLATE)}")
+    name = printable(place)
     wrong = [key for key in found if key not in TEMPLATE]
     if wrong:
-        raise InputError(
-            f"{printable(place)}: unknown key {printable(wrong[0])!r}; known: {', '.join(TEMPLATE)}"
-        )
+        raise InputError(f"{name}: unknown key {printable(wrong[0])!r}; known: {', '.join(TEMPLATE)}")
+    for key, kind, word in SHAPES:
+        if key in found and (not isinstance(found[key], kind) or found[key] is True):
+            raise InputError(f"{name}: {key} is {word}")
     return found
 
 

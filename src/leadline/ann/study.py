@@ -19,6 +19,7 @@ from leadline.errors import InputError, UsageError, printable
 
 Bar = Callable[[str], Watch | None]
 """Gives the progress of a named piece of work a place to go, or None."""
+Latency = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -59,25 +60,25 @@ def against_vectors(
     health = examine(documents, queries, metric, asked.stamps)
     filters = _filters(asked.filters, queries)
     space = Space.of(documents, metric, health.lengths)
-    known = read_returned(asked.returned, queries) if asked.returned is not None else None
-    if known is not None:
-        # Ids that no document has are told before the long search begins.
-        rows_returned(known, documents, asked.name)
-    truth = _truth(space, queries, asked, filters, bar("exact search"))
-    warnings = list(health.warnings)
-    points = []
+    warnings, points = list(health.warnings), []
 
-    def measured(settings: Mapping[str, Setting], timed: Timed | None, answers: Answers) -> None:
+    def measured(settings: Mapping[str, Setting], answers: Answers, latency: Latency | None) -> Point:
         recall = measure_recall(space, queries, truth, answers, asked.k, asked.name, health.zero_queries)
-        points.append(Point(settings, recall, None if timed is None else timed.latency, answers))
+        return Point(settings, recall, latency, answers)
 
-    if known is not None:
-        measured({}, None, known)
+    # What an index cannot be, or returned, is told before the long search begins.
+    if asked.returned is not None:
+        known = read_returned(asked.returned, queries)
+        rows_returned(known, documents, asked.name)
+        truth = _truth(space, queries, asked, filters, bar("exact search"))
+        points.append(measured({}, known, None))
     else:
         with opened() as target:
-            warnings += check_facts(target.facts(), documents, queries, metric, asked.name)
+            unit = not health.unnormalised_documents
+            warnings += check_facts(target.facts(), documents, queries, metric, asked.name, unit)
+            truth = _truth(space, queries, asked, filters, bar("exact search"))
             for settings, timed in _asked_under(target, queries, asked, filters, bar):
-                measured(settings, timed, timed.answers)
+                points.append(measured(settings, timed.answers, timed.latency))
     tied = None if (truth.tied < 0).any() else int((truth.tied > 0).sum())
     return Fidelity(
         asked.name, metric, asked.k, queries, "vectors", ids_of(truth, documents), points, health, documents, tied,

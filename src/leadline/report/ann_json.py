@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from leadline.ann.distance import TOLERANCE
 from leadline.ann.fidelity import Agreement, Fidelity, Point
 from leadline.ann.truth import stamp_of
 from leadline.locate.index_cost import IndexCost
@@ -32,6 +33,7 @@ def ann_json(found: Fidelity, cost: IndexCost | None = None, worst: int = 10, pe
         "excluded": point.recall.excluded,
         "filtered": found.filtered,
         "tied": found.tied,
+        "tolerance": TOLERANCE,
         "health": None if found.health is None else found.health.to_dict(),
         "sweep": [{"settings": dict(one.settings), **_measured(one)} for one in found.points],
         "reach": found.reach,

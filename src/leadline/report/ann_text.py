@@ -177,18 +177,15 @@ def said_of_both(k: int, ann: float, exact: float, index: float) -> list[str]:
     'The index returns 99.0 % of the true neighbours; of the relevant documents 60.0 % are found.'
     """
     lost, missing = exact - index, 1 - exact
+    own = f", {lost * 100:.1f} points by it."
+    if lost < 0:
+        own = f"; by chance the index finds {-lost * 100:.1f} points more."
     lines = [
-        f"The index returns {ann * 100:.1f} % of the true neighbours; of the relevant documents {index * 100:.1f} % are found."
-    ]
-    lines.append(
+        f"The index returns {ann * 100:.1f} % of the true neighbours; "
+        f"of the relevant documents {index * 100:.1f} % are found.",
         f"Exact search over the same vectors finds {exact * 100:.1f} % of them in its first {k}: "
-        f"{missing * 100:.1f} points are lost before the index (in the vectors, the chunks, the queries or k), "
-        + (
-            f"{lost * 100:.1f} points by it."
-            if lost >= 0
-            else f"by chance the index finds {-lost * 100:.1f} points more."
-        )
-    )
+        f"{missing * 100:.1f} points are lost before the index (in the vectors, the chunks, the queries or k){own}",
+    ]
     if missing > 0 and missing > 4 * max(lost, 0):
         lines.append("A better index cannot bring those back: near is not the same as relevant.")
     elif lost > 0 and lost >= missing:
