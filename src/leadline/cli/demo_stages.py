@@ -62,7 +62,7 @@ def stages(folder: Path) -> "Stages":
     length = int((evidence.spans[:, 1] - evidence.spans[:, 0]).sum())
     notes = (
         f"The judges graded whole docstrings and marked no text: the evidence is the whole text of those judged {LEAST} or 3.",
-        f"So there is evidence of {amount(len(evidence.rows), 'document')} for {amount(len(evidence.query_ids), 'question')}, "
+        f"So there are {amount(len(evidence.rows), 'whole text')} as evidence for {amount(len(evidence.query_ids), 'question')}, "
         f"{length:,} characters; a long docstring weighs as much as it is long.",
         "The index is searched for whole documents; chunks are searched exactly.",
         "Index, chunks and context are of the dense retriever. Every number is a mean over questions, n of them.",
