@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.collecting.server import Say, Seen, hits, serving
 
+from collecting.server import Say, Seen, hits, serving
 from leadline.cli.main import run
 
 N = 40

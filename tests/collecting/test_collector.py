@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.collecting.server import Say, Seen, Server, docs, hits, serving
 
+from collecting.server import Say, Seen, Server, docs, hits, serving
 from leadline.collecting.asking import FunctionTarget, Query
 from leadline.collecting.client import Patience
 from leadline.collecting.collector import Account, Plan, ask_all

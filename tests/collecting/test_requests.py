@@ -6,8 +6,8 @@ from pathlib import Path as File
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.collecting.server import docs, hits
 
+from collecting.server import docs, hits
 from leadline.collecting.engines import Wish, configured_target, engine_target, partial_answer
 from leadline.collecting.paths import NotThere, Path
 from leadline.collecting.reply import FIELDS, UnusableReply, read_map, read_reply
