@@ -61,6 +61,8 @@ def run_page(text: str) -> list[Shown]:
                 path = folder / title
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(body, encoding="utf-8")
+                # A module of that name from elsewhere must not be taken for the page's own.
+                sys.modules.pop(path.stem if path.suffix == ".py" else "", None)
             elif kind == "console":
                 shown.append(Shown(block.start("body"), block.end("body"), body, _run_console(body)))
             elif kind == "python":
