@@ -6,14 +6,14 @@ it is written by hand. The collection chunking_evaluation is needed (LEADLINE_SH
 """
 
 import random
-import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from measured import put, table
 
 import leadline
 from leadline.comparison import Design, compare
@@ -314,36 +314,16 @@ def _panel(x: int, retriever: str, found: Sequence[Measured]) -> list[str]:
     return lines
 
 
-def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in [names, ["---"] * len(names), *rows])
-
-
-def put(name: str, part: str) -> None:
-    """Write one measured part into the page.
-
-    Raises
-    ------
-    SystemExit: the page has no place for it.
-    """
-    pattern = rf"(<!-- measured: {name} -->\n).*?(<!-- end -->)"
-    text = PAGE.read_text(encoding="utf-8")
-    text, count = re.subn(pattern, lambda m: f"{m[1]}{part}\n{m[2]}", text, flags=re.DOTALL)
-    if count != 1:
-        raise SystemExit(f"{PAGE}: {count} places for {name}")
-    PAGE.write_text(text, encoding="utf-8")
-
-
 def main(chosen: Sequence[str]) -> None:
     """Measure the parts named, or both, and write them."""
     collection = read_collection(DATA / "chunking_evaluation")
     if not chosen or "chunkers" in chosen:
         found = [measured(collection, chunker, name) for chunker in CHUNKERS for name in RETRIEVERS]
-        put("chunkers", chunker_table(found, collection))
-        put("compared", comparison_table(found, collection))
+        put(PAGE, "chunkers", chunker_table(found, collection))
+        put(PAGE, "compared", comparison_table(found, collection))
         PICTURE.write_text(picture(found), encoding="utf-8")
     if not chosen or "carry" in chosen:
-        put("carry", carry_table(collection))
+        put(PAGE, "carry", carry_table(collection))
 
 
 if __name__ == "__main__":

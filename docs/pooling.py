@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from measured import put, table
 
 from leadline.conventions import Conventions
 from leadline.demo.world import Plan, System, draw_world
@@ -222,26 +223,6 @@ def scored_on(runs: Sequence[Run], judged: Judged, measures: Sequence[str]) -> d
     }
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
-
-
-def put(name: str, part: str) -> None:
-    """Write one measured part into the page.
-
-    Raises
-    ------
-    SystemExit: the page has no place for it.
-    """
-    pattern = rf"(<!-- measured: {name} -->\n).*?(<!-- end -->)"
-    text = PAGE.read_text(encoding="utf-8")
-    text, count = re.subn(pattern, lambda m: f"{m[1]}{part}\n{m[2]}", text, flags=re.DOTALL)
-    if count != 1:
-        raise SystemExit(f"{PAGE}: {count} places for {name}")
-    PAGE.write_text(text, encoding="utf-8")
-
-
 def main(chosen: Sequence[str]) -> None:
     """Measure the parts named, or all, and write them."""
     worlds = collections()
@@ -254,7 +235,7 @@ def main(chosen: Sequence[str]) -> None:
     }
     for name, measure in parts.items():
         if not chosen or name in chosen:
-            put(name, measure())
+            put(PAGE, name, measure())
 
 
 if __name__ == "__main__":

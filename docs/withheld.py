@@ -8,13 +8,14 @@ what is around it is written by hand. DL21 and CODEC are needed (LEADLINE_SHARED
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from measured import put, table
 
 from leadline.comparison import Design, compare
 from leadline.conventions import Conventions, conventions
@@ -364,35 +365,15 @@ def _panel(x: int, head: str, needs: dict[str, np.ndarray]) -> list[str]:
     return lines
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
-
-
-def put(name: str, part: str) -> None:
-    """Write one measured part into the page.
-
-    Raises
-    ------
-    SystemExit: the page has no place for it.
-    """
-    pattern = rf"(<!-- measured: {name} -->\n).*?(<!-- end -->)"
-    text = PAGE.read_text(encoding="utf-8")
-    text, count = re.subn(pattern, lambda m: f"{m[1]}{part}\n{m[2]}", text, flags=re.DOTALL)
-    if count != 1:
-        raise SystemExit(f"{PAGE}: {count} places for {name}")
-    PAGE.write_text(text, encoding="utf-8")
-
-
 def main(chosen: Sequence[str]) -> None:
     """Measure the parts named, or both, and write them."""
     passages = dl21()
     if not chosen or "outcomes" in chosen:
-        put("outcomes", outcomes(passages))
+        put(PAGE, "outcomes", outcomes(passages))
     if not chosen or "orders" in chosen:
         worlds = {"DL21": passages, "CODEC": codec()}
         found = {name: needed(world, ORDER_PAIRS[name]) for name, world in worlds.items()}
-        put("orders", f"{fate_table(found)}\n\n{order_table(found)}")
+        put(PAGE, "orders", f"{fate_table(found)}\n\n{order_table(found)}")
         PICTURE.write_text(picture(found), encoding="utf-8")
 
 
