@@ -7,23 +7,17 @@ between `<!-- generated: NAME -->` and `<!-- end -->`; everything else is writte
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
+
+from measured import table
 
 DOCS = Path(__file__).resolve().parent
 README = DOCS.parent / "README.md"
 PICTURE = DOCS / "images" / "demo.svg"
 REFERENCE = DOCS / "reference"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(
-        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
-    )
 
 
 def code(words: Iterable[str]) -> str:

@@ -5,11 +5,12 @@ alone. A measured part stands in docs/explanation/statistics.md between `<!-- me
 `<!-- end -->`; what is around it is written by hand. The collection DL21 is needed (LEADLINE_SHARED, see tests/shared/folder.py).
 """
 
-import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+
+from measured import placed, table
 
 DOCS = Path(__file__).resolve().parent
 PAGE = DOCS / "explanation" / "statistics.md"
@@ -28,11 +29,6 @@ Curves = dict[str, dict[str, list[float]]]
 def share(value: float) -> str:
     """A share as the tables print it: `.948`."""
     return f"{value:.3f}".removeprefix("0")
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
 
 
 def one_coverage(name: str, method: str, n: int) -> float:
@@ -216,21 +212,6 @@ def _panel(x: int, y: int, name: str, methods: dict[str, list[float]]) -> list[s
     return lines
 
 
-def replaced(text: str, parts: dict[str, str]) -> str:
-    """The page with its measured parts put in.
-
-    Raises
-    ------
-    SystemExit: the page has no place for a part.
-    """
-    for name, part in parts.items():
-        pattern = rf"(<!-- measured: {name} -->\n).*?(<!-- end -->)"
-        text, count = re.subn(pattern, lambda m, part=part: f"{m[1]}{part}\n{m[2]}", text, flags=re.DOTALL)  # type: ignore[misc]
-        if count != 1:
-            raise SystemExit(f"{PAGE}: {count} places for {name}")
-    return text
-
-
 def main(chosen: Sequence[str]) -> None:
     """Measure the parts named, or everything, and write them."""
     makers: dict[str, Callable[[], str]] = {
@@ -251,7 +232,10 @@ def main(chosen: Sequence[str]) -> None:
             parts["errors"] = error_table(pool)
         rest = {name: pool.submit(make) for name, make in makers.items() if name in wanted}
         parts |= {name: future.result() for name, future in rest.items()}
-    PAGE.write_text(replaced(PAGE.read_text(encoding="utf-8"), parts), encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        text = placed(text, name, part, PAGE)
+    PAGE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from measured import placed
 
 from leadline.cli.main import run
 from leadline.demo.collection import build_documents
@@ -87,10 +88,7 @@ def main() -> None:
         try:
             for name, line in COMMANDS.items():
                 print(name, file=sys.stderr)
-                pattern = rf"(<!-- measured: {name} -->\n).*?(<!-- end -->)"
-                block = shown(line)
-                page, count = re.subn(pattern, lambda m, b=block: m[1] + b + m[2], page, flags=re.DOTALL)
-                assert count == 1, f"the page has {count} places for {name}"
+                page = placed(page, name, shown(line).removesuffix("\n"), PAGE)
             PICTURE.write_text(Path("sweep.svg").read_text(encoding="utf-8"), encoding="utf-8")
         finally:
             os.chdir(before)

@@ -5,11 +5,11 @@
 needed (LEADLINE_SHARED, see tests/shared/folder.py).
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chunking import DATA, DOCS, cut, read_collection, retrieved, table
+from chunking import DATA, DOCS, cut, read_collection, retrieved
+from measured import put, table
 
 from leadline.conventions import Conventions
 from leadline.passages.accounts import ContextReport, summed
@@ -126,24 +126,8 @@ def policy_table(found: Sequence[Prepared]) -> str:
     )
 
 
-def put(name: str, part: str) -> None:
-    """Write one measured part into the page.
-
-    Raises
-    ------
-    SystemExit: the page has no place for it.
-    """
-    pattern = rf"(<!-- measured: {name} -->\n).*?(<!-- end -->)"
-    text, count = re.subn(
-        pattern, lambda m: f"{m[1]}{part}\n{m[2]}", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL
-    )
-    if count != 1:
-        raise SystemExit(f"{PAGE}: {count} places for {name}")
-    PAGE.write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
     whole = read_collection(DATA / "chunking_evaluation")
     every = [prepared(whole, chunker) for chunker in CHUNKERS]
-    put("budgets", budget_table(every))
-    put("policies", policy_table(every))
+    put(PAGE, "budgets", budget_table(every))
+    put(PAGE, "policies", policy_table(every))

@@ -24,6 +24,9 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 
 
 def script(name: str) -> ModuleType:
+    # As when the script is run: what it shares with others stands beside it.
+    if str(DOCS) not in sys.path:
+        sys.path.append(str(DOCS))
     spec = importlib.util.spec_from_file_location(f"leadline_docs_{name}", DOCS / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
