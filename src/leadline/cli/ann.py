@@ -1,6 +1,5 @@
 """`leadline ann`: how many of the true neighbours an index returns, how fast, and what the loss costs."""
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leadline.cli import options
+from leadline.cli.bars import bars
 from leadline.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -187,19 +187,10 @@ def _refuse(given: Mapping[str, Any]) -> None:
 @contextmanager
 def _bars(quiet: bool) -> Iterator[Callable[[str], Callable[[int, int], None] | None]]:
     """Progress bars on standard error, by what they show; none where it is no terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda text: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    with bars(quiet, "items") as shown:
+        if shown is None:
+            yield lambda text: None
+            return
 
         def bar(text: str) -> Callable[[int, int], None]:
             task = shown.add_task(text, total=None)

@@ -1,6 +1,5 @@
 """`leadline collect`: ask a live system every query once, and write its rankings, contexts and answers."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leadline.cli import options
+from leadline.cli.bars import bars
 from leadline.cli.chosen import listed, settled, which_queries
 from leadline.errors import UsageError
 
@@ -308,22 +308,13 @@ def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
 @contextmanager
 def _progress(total: int, quiet: bool) -> "Iterator[Progress]":
     """A bar on standard error while queries are asked; none where it is no terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda done, failed: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("asking", total=total)
+    with bars(quiet, "items") as shown:
+        if shown is None:
+            yield lambda done, failed: None
+            return
+        task = shown.add_task("asking", total=total)
 
         def moved(done: int, failed: int) -> None:
-            bar.update(task, completed=done, description=f"asking, {failed} failed" if failed else "asking")
+            shown.update(task, completed=done, description=f"asking, {failed} failed" if failed else "asking")
 
         yield moved

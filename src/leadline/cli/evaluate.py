@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from leadline.cli import options
+from leadline.cli.bars import bars
 from leadline.cli.chosen import listed, prepared, settled, with_passages
 from leadline.errors import UsageError
 
@@ -167,19 +168,10 @@ def load_plugins(value: Any) -> None:
 @contextmanager
 def progress(quiet: bool) -> Iterator["Callable[[RunSource], RunSource] | None"]:
     """A bar on standard error while runs are read; none where it is no terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    with bars(quiet, "bytes") as shown:
+        if shown is None:
+            yield None
+            return
+        from leadline.cli.watched import Watched
 
-    from leadline.cli.watched import Watched
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield lambda run: Watched(run, bar)
+        yield lambda run: Watched(run, shown)

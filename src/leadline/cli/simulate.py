@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from leadline.cli.bars import bars
 from leadline.cli.chosen import listed
 from leadline.errors import UsageError, printable
 
@@ -226,13 +226,9 @@ def _planned(given: Mapping[str, Any], quiet: bool) -> tuple[dict[str, Any], str
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[float], None]]:
     """A bar on standard error that is told which share is done; none where it is no terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda share: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("simulating"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=100)
-        yield lambda share: bar.update(task, completed=math.floor(100 * share))
+    with bars(quiet, "share") as shown:
+        if shown is None:
+            yield lambda share: None
+            return
+        task = shown.add_task("simulating", total=100)
+        yield lambda share: shown.update(task, completed=math.floor(100 * share))
