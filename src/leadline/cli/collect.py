@@ -11,6 +11,7 @@ import typer
 from leadline.cli import options
 from leadline.cli.bars import bars
 from leadline.cli.chosen import listed, settled, which_queries
+from leadline.cli.collect_index import index_target, names_an_index
 from leadline.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ TargetOption = Annotated[
     typer.Option(
         "--target",
         help="What to ask: an address, a template file (.toml, .json), module:function, or elasticsearch:URL, "
-        "opensearch:URL, solr:URL with the index or collection.",
+        "opensearch:URL, solr:URL with the index or collection; or an index that `leadline ann` knows, "
+        "such as hnswlib:FILE or postgresql://…",
     ),
 ]
 QueriesOption = Annotated[list[str] | None, typer.Option("--queries", help="The queries, with their texts.")]
@@ -71,6 +73,22 @@ Configuration = Annotated[
         help="With opensearch:URL of the server: a search configuration, from a file or by its id there.",
     ),
 ]
+QueryVectors = Annotated[
+    str | None, typer.Option(metavar="FILE", help="With an index: the queries' vectors, by their ids.")
+]
+DocumentVectors = Annotated[
+    str | None,
+    typer.Option(
+        "--vectors", metavar="FILE", help="With an index: the documents' vectors, which name its rows."
+    ),
+]
+IndexMetric = Annotated[str, typer.Option("--metric", help="With an index: cosine, ip or l2.")]
+IndexSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="With an index: a setting of it, such as ef=64. Repeatable."
+    ),
+]
 Concurrency = Annotated[
     int | None, typer.Option(min=1, max=256, help="How many queries at a time (4; 1 for a function).")
 ]
@@ -107,6 +125,10 @@ def collect(
     field: Fields = None,
     text_field: TextField = None,
     search_configuration: Configuration = None,
+    query_vectors: QueryVectors = None,
+    vectors: DocumentVectors = None,
+    metric: IndexMetric = "cosine",
+    settings: IndexSettings = None,
     concurrency: Concurrency = None,
     timeout: Timeout = 30.0,
     retries: Retries = 3,
@@ -136,9 +158,11 @@ def collect(
     file = which_queries(chosen["queries"])[1]
     if file is None:
         raise UsageError("--queries FILE: what to ask")
+    by_vector = (query_vectors, vectors, metric, settings or [])
     wish = _Asked(
-        target, _pairs("--map", map), _pairs("--header", header), field, text_field, search_configuration
-    )
+        target, _pairs("--map", map), _pairs("--header", header), field, text_field, search_configuration,
+        by_vector,
+    )  # fmt: skip
     patience = Patience(timeout=timeout, retries=retries)
     asked = asked_queries(read_queries(file))
     system = _target(wish, patience)
@@ -160,6 +184,7 @@ class _Asked:
     fields: list[str] | None
     text_field: str | None
     configuration: str | None
+    by_vector: tuple[str | None, str | None, str, list[str]]
 
 
 def _target(asked: _Asked, patience: "object") -> "Target":
@@ -180,6 +205,12 @@ def _target(asked: _Asked, patience: "object") -> "Target":
         if engine != "opensearch" or asked.fields:
             raise UsageError("--search-configuration goes with opensearch:URL, and without --field")
         return _configured(rest, asked.configuration, wish, patience)
+    if names_an_index(spec):
+        if headers or where or asked.fields or asked.text_field or asked.configuration:
+            raise UsageError("an index takes --query-vectors, --vectors, --metric and --set alone")
+        return index_target(spec, *asked.by_vector)
+    if asked.by_vector[0] or asked.by_vector[1] or asked.by_vector[3]:
+        raise UsageError("--query-vectors, --vectors and --set go with an index, such as hnswlib:FILE")
     if asked.fields or asked.text_field or asked.configuration:
         raise UsageError(
             "--field, --text-field and --search-configuration go with elasticsearch:, opensearch: or solr:"

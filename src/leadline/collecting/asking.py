@@ -43,12 +43,17 @@ class Worker(NamedTuple):
 
 @dataclass(frozen=True)
 class FunctionTarget:
-    """A Python function that takes a query's text and k, and gives what `read_reply` reads."""
+    """A Python function that takes a query's text (its id where `by_id`) and k, and gives what `read_reply` reads.
+
+    `data` is a hash of what it is asked with besides, so that a collection does not go on with something else.
+    """
 
     spec: str
     function: Callable[[str, int], Any] = field(repr=False)
     paths: Mapping[str, Path] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
+    by_id: bool = False
+    data: str = ""
 
     @property
     def name(self) -> str:
@@ -58,7 +63,8 @@ class FunctionTarget:
     @property
     def identity(self) -> Mapping[str, Any]:
         """What makes two targets the same."""
-        return {"function": self.spec, "map": {name: path.text for name, path in self.paths.items()}}
+        where = {name: path.text for name, path in self.paths.items()}
+        return {"function": self.spec, "map": where} | ({"data": self.data} if self.data else {})
 
 
 Target = HttpTarget | FunctionTarget
@@ -108,7 +114,7 @@ def _over_http(target: HttpTarget, client: Client, query: Query, k: int) -> Aske
 def _call(target: FunctionTarget, query: Query, k: int) -> Asked:
     started = time.perf_counter()
     try:
-        value = target.function(query.text, k)
+        value = target.function(query.query_id if target.by_id else query.text, k)
     except Exception as error:
         # Whatever the caller's function raises is this query's failure, not ours.
         raise Failed(type(error).__name__, f"{type(error).__name__}: {error}") from error
