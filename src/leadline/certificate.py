@@ -1,0 +1,154 @@
+"""Who made labels that a model made, and the certificate that says how far such a judge agrees with people."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from leadline.errors import InputError
+
+VERSION = 1
+SAMPLES = ("random", "stratified", "pool")
+"""How the pairs that people judged too were drawn: at random; at random within strata; or all pairs of a pool."""
+LEAST_QUERIES, LEAST_PAIRS = 20, 200
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A model judge: whatever of this changes is another judge, and voids the certificate.
+
+    Attributes
+    ----------
+    model: its name. endpoint: without keys. parameters: temperature and the like. prompt: name and version of the prompt.
+    prompt_hash: 16 hex digits of its text. parser: the version of what reads the replies.
+    """
+
+    model: str
+    endpoint: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    prompt: str = ""
+    prompt_hash: str = ""
+    parser: str = ""
+
+    @property
+    def id(self) -> str:
+        """12 hex digits that name this judge.
+
+        >>> Judge("m").id == Judge("m", parameters={}).id, Judge("m").id == Judge("m", prompt_hash="x").id
+        (True, False)
+        """
+        text = json.dumps(self.to_dict(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The judge as JSON has it: all six fields."""
+        return asdict(self) | {"parameters": dict(self.parameters)}
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any], where: str = "judge") -> "Judge":
+        """The judge of a card, a certificate or a row of the book.
+
+        Raises
+        ------
+        InputError: no model's name, an unknown field, or a value of the wrong kind.
+
+        >>> Judge.from_dict({"model": "m", "parameters": {"temperature": 0}}).parameters
+        {'temperature': 0}
+        """
+        known = {part.name for part in fields(cls)}
+        unknown = sorted(set(row) - known)
+        if unknown:
+            raise InputError(f"{where}: unknown field {unknown[0]!r}; a judge has {', '.join(sorted(known))}")
+        for name in known:
+            wanted: type = dict if name == "parameters" else str
+            if name in row and not isinstance(row[name], wanted):
+                raise InputError(
+                    f"{where}: {name}: found {json.dumps(row[name])[:80]}, expected {wanted.__name__}"
+                )
+        if not row.get("model"):
+            raise InputError(f"{where}: the model's name is missing")
+        return cls(**row)
+
+
+@dataclass(frozen=True)
+class MeasureCheck:
+    """The measure of one run by the model's labels against the same by people's, query by query.
+
+    Attributes
+    ----------
+    difference: mean of model − human over `n` queries; low, high: its interval; None could not be computed.
+    margin: M; the judge may gate this measure where the interval lies within ±M/2.
+    """
+
+    measure: str
+    system: str
+    margin: float
+    difference: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def within(self) -> bool:
+        """Whether the interval lies within ±margin/2."""
+        half = self.margin / 2
+        return self.low is not None and self.high is not None and -half <= self.low and self.high <= half
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was found of a judge. `body` is the whole document as `leadline certify --format json` writes it.
+
+    Attributes
+    ----------
+    judge: who it is about. valid: for reporting. reasons: why not, empty where valid. checks: for gating.
+    """
+
+    judge: Judge
+    valid: bool
+    reasons: tuple[str, ...] = ()
+    checks: tuple[MeasureCheck, ...] = ()
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    def refusal(self, judge: Judge, measures: Mapping[str, float]) -> list[str]:
+        """Why labels of `judge` may not gate `measures` (canonical name → margin) by this certificate; empty where they may.
+
+        >>> Certificate(Judge("m"), True).refusal(Judge("n"), {})
+        ['the certificate is of another judge: m, not n']
+        """
+        if judge.id != self.judge.id:
+            other = "" if judge.model != self.judge.model else " with another prompt, parser or parameters"
+            return [f"the certificate is of another judge: {self.judge.model}, not {judge.model}{other}"]
+        if not self.valid:
+            return [f"the certificate is not valid: {reason}" for reason in self.reasons] or [
+                "the certificate is not valid"
+            ]
+        return [text for name, margin in measures.items() for text in self._uncovered(name, margin)]
+
+    def _uncovered(self, measure: str, margin: float) -> list[str]:
+        """Why one measure may not be gated."""
+        of_it = [check for check in self.checks if check.measure == measure]
+        if not of_it:
+            return [f"the certificate says nothing of {measure}: certify with runs and -m {measure}"]
+        wide = [check for check in of_it if not MeasureCheck(**(vars(check) | {"margin": margin})).within]
+        return [
+            f"{measure} of {check.system} by the model's labels differs from that by people's by {_range(check)}, "
+            f"not within ±{margin / 2:g}"
+            for check in wide
+        ]
+
+
+def _range(check: MeasureCheck) -> str:
+    if check.low is None or check.high is None:
+        return "an amount that is not known"
+    return f"{check.low:.3f} to {check.high:.3f}"
+
+
+def sentence(judges: Sequence[Judge]) -> str:
+    """Who made the labels, in a few words.
+
+    >>> sentence([Judge("m", prompt="relevance 1")])
+    'm (relevance 1)'
+    """
+    return ", ".join(judge.model + (f" ({judge.prompt})" if judge.prompt else "") for judge in judges)
