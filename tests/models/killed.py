@@ -116,7 +116,9 @@ def main(url: str, folder: str, kills: int, seed: int) -> dict[str, object]:
                 told += cache.interrupted() > 0
         number += ended
     hear, say = os.pipe()
-    work(url, file, number, say)
+    faults += [
+        one.error or one.state for one in work(url, file, number, say).answers if one.state != "answered"
+    ]
     os.close(say)
     os.close(hear)
     with Cache.open(file) as cache:
