@@ -44,6 +44,7 @@ class _NoQuery(logging.Filter):
     addresses: set[str] = set()  # noqa: RUF012
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Let the record pass, with the addresses in its arguments shortened."""
         if isinstance(record.args, tuple):
             record.args = tuple(map(self._shown, record.args))
         return True
