@@ -47,6 +47,9 @@ class _NoQuery(logging.Filter):
         """Let the record pass, with the addresses in its arguments shortened."""
         if isinstance(record.args, tuple):
             record.args = tuple(map(self._shown, record.args))
+        if record.exc_info and any(f"{one}/" in str(record.exc_info[1]) for one in self.addresses):
+            # Clients before version 3 log the traceback of each refusal, which names the whole address.
+            record.exc_info = None
         return True
 
     def _shown(self, value: object) -> object:
@@ -59,8 +62,8 @@ _NO_QUERY = _NoQuery()
 
 
 def hide_query(address: str) -> None:
-    """Let no query string of requests below this address be logged. The library is `httpx`, or `httpx2` under a later client."""
+    """Let no query string of requests below this address be logged by the client or its HTTP library, whose name has changed."""
     _NO_QUERY.addresses.add(address)
-    for name in ("httpx", "httpx2"):
+    for name in ("httpx", "httpx2", "openai._base_client"):
         # Adding it once more changes nothing.
         logging.getLogger(name).addFilter(_NO_QUERY)
