@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.errors import UsageError
-from leadline.models.batch import STOP_AFTER, Patience, answers_of, ask_all
+from leadline.models.batch import STOP_AFTER, Lanes, Patience, answers_of, ask_all
 from leadline.models.cache import Cache
 from leadline.models.call import Answers, Call, Limits, Message, Model, ModelError, Reply
 from leadline.models.endpoint import Endpoint
@@ -181,9 +181,34 @@ def test_fewer_at_once_when_the_server_is_overrun() -> None:
     found = answers_of(model, calls(80), concurrency=8, patience=Patience(first=0.001))
     assert states(found) == ["answered"] * 80
     assert model.asked == 88
-    # Eight refusals of one wave halve once, and the width grows again by one for a round of answers.
-    assert max(model.seen[:20]) == 8
-    assert min(model.seen[29:36]) <= 4 and max(model.seen[36:]) > 4
+    assert max(model.seen[:20]) == 8 and max(model.seen[36:]) > 4
+
+
+def test_the_number_of_lanes() -> None:
+    """Eight refusals of one wave halve once; answers raise the number by about one for each round."""
+    lanes = Lanes(8)
+    assert lanes.width == 1
+    lanes.better()
+    assert lanes.width == 8
+    wave = lanes.epoch
+    for _ in range(8):
+        lanes.worse(wave)
+    assert lanes.width == 4
+    for _ in range(4):
+        lanes.better()
+    # 4 + 1/4 = 4.25, + 1/4.25 = 4.485, + 1/4.485 = 4.708, + 1/4.708 = 4.921.
+    assert lanes.width == pytest.approx(4.921, abs=0.001)
+    for _ in range(5):
+        lanes.worse(lanes.epoch)
+    assert lanes.width == 1
+    for _ in range(100):
+        lanes.better()
+    assert lanes.width == 8
+    # Refused before any answer: it does not open at once afterwards.
+    lanes = Lanes(8)
+    lanes.worse(lanes.epoch)
+    lanes.better()
+    assert lanes.width == 2
 
 
 def test_an_error_that_all_would_meet_ends_the_batch() -> None:
