@@ -4,6 +4,10 @@ import asyncio
 import itertools
 import json
 import random
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +24,7 @@ from leadline.models.call import Answers, Call, Limits, Message, Model, ModelErr
 from leadline.models.endpoint import Endpoint
 from leadline.models.reading import ReadError, read_answer
 from leadline.models.stub import Stub
-from models.server import Say, Seen, chat, prompt, serving
+from models.server import Say, Seen, chat, counting, prompt, serving
 
 
 def calls(count: int) -> list[Call]:
@@ -257,6 +261,8 @@ def test_against_a_server_that_fails_in_every_way(tmp_path: Path) -> None:
         # 500 leaves it open as well.
         assert found.spent.unsure == 8
         assert cache.interrupted() == 0 and cache.count() == 20
+        # A request that came back, with or without a reply, is on its way no more.
+        assert cache._sql.execute("SELECT count(*) FROM sent").fetchone() == (0,)
 
 
 def test_a_refused_key_in_practice() -> None:
@@ -352,6 +358,31 @@ def test_cancelled_what_is_on_its_way_comes_back_and_is_kept(tmp_path: Path) -> 
         asyncio.run(stopped())
         assert cache.count() == len(server.seen) == 5
         assert cache.interrupted() == 0
+
+
+def test_interrupted_in_a_terminal(tmp_path: Path) -> None:
+    """SIGINT, as Ctrl-C sends it: what was billed is in the cache, and the program ends as interrupted."""
+    code = (
+        "import sys; from leadline.models.batch import answers_of; from leadline.models.cache import Cache\n"
+        "from leadline.models.call import Call, Message; from leadline.models.endpoint import Endpoint\n"
+        "calls = [Call(str(i), (Message('user', str(i)),)) for i in range(500)]\n"
+        "with Cache.open(sys.argv[2]) as cache:\n"
+        "    answers_of(Endpoint('small', sys.argv[1]), calls, cache=cache, concurrency=4)\n"
+    )
+    with counting(tmp_path, honours=False, wait=0.2) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, server.url, str(tmp_path / "r.db")],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while len(server.paid()) < 5:
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert "KeyboardInterrupt" in process.communicate()[1]
+        with Cache.open(tmp_path / "r.db") as cache:
+            assert 5 <= cache.count() == len(server.paid()) < 500
+            assert cache.interrupted() == 0
 
 
 def test_cancelled_twice_what_is_given_up_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
