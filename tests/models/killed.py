@@ -24,9 +24,9 @@ from leadline.models.endpoint import Endpoint
 
 CALLS = 60
 LONGEST = 0.25
-"""Seconds that a process lives at most from its first request on."""
+"""Seconds that a process lives at most from its first reply on."""
 EARLY = 0.15
-"""The share of processes that are killed so soon after their birth instead, while they open the cache or connect."""
+"""The share of processes that are killed so soon after their birth instead, while they open the cache, connect, or send the first request."""
 
 
 class Telling(Endpoint):
@@ -35,7 +35,6 @@ class Telling(Endpoint):
     say = -1
 
     async def ask(self, call: Call) -> Reply:
-        os.write(self.say, b"asking\n")
         reply = await super().ask(call)
         os.write(self.say, f"reached {call.name}\n".encode())
         return reply
@@ -78,8 +77,10 @@ def one_life(url: str, file: str, number: int, alive: float, early: bool) -> tup
             os.write(say, f"failed {type(error).__name__}:{str(error)[:200]!r}\n".encode())
         os._exit(code)
     os.close(say)
-    # On a busy machine the way to the first request takes longer than a fixed time.
-    first = b"" if early else os.read(hear, 1)
+    first = b""
+    # On a busy machine the way to the first reply takes longer than any fixed time.
+    while not early and b"reached" not in first and (more := os.read(hear, 4096)):
+        first += more
     time.sleep(alive)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
