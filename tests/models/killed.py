@@ -26,7 +26,7 @@ CALLS = 60
 LONGEST = 0.25
 """Seconds that a process lives at most from its first reply on."""
 EARLY = 0.15
-"""The share of processes that are killed so soon after their birth instead, while they open the cache, connect, or send the first request."""
+"""The share of processes that are killed so soon after their birth instead: opening the cache, connecting, sending."""
 
 
 class Telling(Endpoint):
