@@ -243,7 +243,7 @@ def test_a_server_that_is_down_ends_the_batch() -> None:
 
 def test_against_a_server_that_fails_in_every_way(tmp_path: Path) -> None:
     ways = [
-        Say({}, 429, {"Retry-After": "0"}), Say({}, 500), Say(reset=True), Say(chat(), cut=True), Say(chat(), wait=1.0),
+        Say({}, 429, {"Retry-After": "0"}), Say({}, 500), Say(reset=True), Say(chat(), cut=True), Say(chat(), wait=5.0),
     ]  # fmt: skip
 
     def say(seen: Seen, times: int) -> Say:
@@ -251,7 +251,7 @@ def test_against_a_server_that_fails_in_every_way(tmp_path: Path) -> None:
         return ways[number % len(ways)] if times == 1 and number % 2 else Say(chat(prompt(seen)))
 
     with serving(say) as server, Cache.open(tmp_path / "r.db") as cache:
-        model = Endpoint("small", server.url, timeout=0.4)
+        model = Endpoint("small", server.url, timeout=1.0)
         found = answers_of(model, calls(20), cache=cache, patience=Patience(first=0.01))
         assert states(found) == ["answered"] * 20
         assert [one.reply.text for one in found.answers if one.reply] == [f"call {i}" for i in range(20)]
@@ -356,7 +356,7 @@ def test_cancelled_what_is_on_its_way_comes_back_and_is_kept(tmp_path: Path) -> 
             await model.close()
 
         asyncio.run(stopped())
-        assert cache.count() == len(server.seen) == 5
+        assert 5 <= cache.count() == len(server.seen) < 50
         assert cache.interrupted() == 0
 
 
@@ -387,10 +387,11 @@ def test_interrupted_in_a_terminal(tmp_path: Path) -> None:
 
 def test_cancelled_twice_what_is_given_up_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leadline.models.batch.GRACE", 0.05)
-    with (
-        serving(lambda seen, times: Say(chat("yes"), wait=0.6)) as server,
-        Cache.open(tmp_path / "r.db") as cache,
-    ):
+
+    def slow_once(seen: Seen, times: int) -> Say:
+        return Say(chat("yes"), wait=3.0 if times == 1 and prompt(seen) == "call 0" else 0)
+
+    with serving(slow_once) as server, Cache.open(tmp_path / "r.db") as cache:
         model = Endpoint("small", server.url)
 
         async def stopped() -> None:

@@ -26,7 +26,7 @@ def test_a_real_model_answers_by_the_schema(local_model: str, tmp_path: Path) ->
             "Query: how deep is the harbour\nPassage: The harbour is nine metres deep.\nGrade from 0 to 3?",
         ),
     )
-    model = Endpoint(NAME, local_model, {"temperature": 0, "seed": 1, "max_tokens": 30})
+    model = Endpoint(NAME, local_model, {"temperature": 0, "seed": 1, "max_tokens": 30}, timeout=600)
     with Cache.open(tmp_path / "r.db") as cache:
         found = answers_of(model, [Call("a", messages, SCHEMA)], cache=cache)
         (one,) = found.answers
