@@ -98,24 +98,16 @@ def prediction_powered_mean(
     human, judge, rest = finite_row(y), finite_row(f_labelled), finite_row(f_unlabelled)
     _check(human, judge, ddof, method, level, least)
     lam, reason = _lambda(human, judge, rest, ddof, tuned)
-    left = human - lam * judge
-    interval = _interval(left, lam * rest if lam else rest[:0], ddof, method, level)
-    alone, by_judge = (_interval(row, rest[:0], ddof, method, level) for row in (human, rest))
+    left, right = human - lam * judge, lam * rest if lam else rest[:0]
+    interval = replace(_interval(left, right, ddof, method, level), method="ppi++" if tuned else "ppi")
     if human.size < least:
         interval = replace(interval, low=None, high=None, reason=f"labelled queries<{least}")
+    rectifier = float((human - judge).mean()) if human.size else None
+    alone, by_judge = (_interval(row, rest[:0], ddof, method, level) for row in (human, rest))
     return PredictionPowered(
-        estimate=interval.estimate,
-        interval=replace(interval, method="ppi++" if tuned else "ppi"),
-        lam=lam,
-        rectifier=float((human - judge).mean()) if human.size else None,
-        correlation=_correlation(human, judge),
-        n=human.size,
-        n_unlabelled=rest.size,
-        human_only=alone,
-        judge_only=by_judge,
-        gain=_gain(human, left, lam * rest if lam else rest[:0], ddof),
-        reason=reason,
-    )
+        interval.estimate, interval, lam, rectifier, _correlation(human, judge), human.size, rest.size,
+        alone, by_judge, _gain(human, left, right, ddof), reason,
+    )  # fmt: skip
 
 
 def variance_ratio(correlation: float, n: int, n_unlabelled: int) -> float:
