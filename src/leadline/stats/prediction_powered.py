@@ -67,9 +67,9 @@ def prediction_powered_mean(
 
     Angelopoulos, Bates, Fannjiang, Jordan & Zrnic (2023, Science 382, 669–674) with λ = 1, and Angelopoulos, Duchi &
     Zrnic (2023, PPI++) with the λ of least variance, cov(y, f)/((1 + n/N)·var(f)), cut to [0, 1]: cov over the n
-    labelled queries, var over all n + N. The variance is λ²·var(f over N)/N + var(y − λ·f over n)/n, and the interval
-    the estimate ± t·√variance with n − 1 degrees of freedom. Whatever the judge's bias is, it cancels; a judge that
-    knows nothing gets λ near 0.
+    labelled queries, var over all n + N, always with n + N − 1. The variance is λ²·var(f over N)/N + var(y − λ·f over
+    n)/n, and the interval the estimate ± t·√variance with n − 1 degrees of freedom. Whatever the judge's bias is, it
+    cancels; a judge that knows nothing gets λ near 0.
 
     It holds where the labelled queries are a random sample of the same population as the others, were not used to tune the
     judge, and the judge was asked in the same way about both. For two systems give the differences of each query: what
@@ -144,7 +144,7 @@ def _lambda(human: Floats, judge: Floats, rest: Floats, ddof: int, tuned: bool) 
     if n < 2:
         return 0.0, TOO_FEW
     covariance = float(((human - human.mean()) * (judge - judge.mean())).sum()) / (n - ddof)
-    lam = covariance / ((1 + n / rest.size) * float(pooled.var(ddof=ddof)))
+    lam = covariance / ((1 + n / rest.size) * float(pooled.var(ddof=1)))
     return (min(lam, 1.0), None) if lam > 0 else (0.0, NOT_WITH_PEOPLE)
 
 

@@ -1,6 +1,7 @@
 """How alike two orders of the same systems are: Kendall's tau and tau_AP, with intervals over queries."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,10 +10,12 @@ from leadline.errors import UsageError
 from leadline.stats.agreement import finite_or_none, percentile_interval
 from leadline.stats.intervals import LEVEL, NO_TRIALS, RESAMPLES, Floats, Interval
 from leadline.stats.paired import check_level, finite_row, resampled_means
+from leadline.stats.student import t_quantile
 
 DIGITS = 12
 """Means that agree to so many digits of the largest are tied: what differs beyond is rounding."""
 
+METHOD = "bootstrap-se"
 ALL_TIED = "all systems are tied"
 CELLS_AT_ONCE = 1 << 21
 
@@ -24,7 +27,7 @@ class RankAgreement:
     Attributes
     ----------
     tau: Kendall's tau-b. tau_ap: with the first as the truth. Both −1 to 1; their n counts the queries, their method is
-        `bootstrap`; without an estimate where an order ties all systems. tau_ap_symmetric: mean of tau_AP both ways round.
+        `bootstrap-se`; without an estimate where an order ties all systems. tau_ap_symmetric: mean of tau_AP both ways round.
     systems: how many. tied_truth, tied_other: pairs of systems with equal means in each.
     """
 
@@ -83,10 +86,16 @@ def rank_agreement(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> RankAgreement:
-    """Tau and tau_AP of the systems' means by two sets of labels, with bootstrap intervals over queries.
+    """Tau and tau_AP of the systems' means by two sets of labels, with intervals by resampling queries.
 
     The queries are drawn with replacement, for both sets and all systems together; the means and the orders are made
-    again from each draw. The systems are these, not a sample of others.
+    again from each draw. The interval is the estimate ± t·s, cut to [−1, 1], with s the deviation of the resamples ×
+    √(n/(n − 1)) and n − 1 degrees of freedom.
+
+    It is about the tau that *as many* queries give on average. With more of them close systems get apart, and tau
+    rises; of the tau of endlessly many queries no interval by resampling tells, for resamples confuse close systems more
+    than the sample does: their quantiles lie so far below that they may leave out the sample's own tau. The systems
+    are these, not a sample of others.
 
     Parameters
     ----------
@@ -112,7 +121,7 @@ def rank_agreement(
         raise UsageError(f"resamples {resamples} is below 1")
     n, systems = first.shape
     if not n:
-        nothing = Interval(None, None, None, level, "bootstrap", 0, NO_TRIALS)
+        nothing = Interval(None, None, None, level, METHOD, 0, NO_TRIALS)
         return RankAgreement(nothing, nothing, None, systems, 0, 0)
     x, y = first.mean(axis=0)[None], second.mean(axis=0)[None]
     seen = _both(x, y)
@@ -124,14 +133,24 @@ def rank_agreement(
         draws[start : start + len(means)] = _both(means[:, :systems], means[:, systems:])
     values = [finite_or_none(value) for value in seen[0]]
     tau, ap = (
-        Interval(None, None, None, level, "bootstrap", n, ALL_TIED)
+        Interval(None, None, None, level, METHOD, n, ALL_TIED)
         if value is None
-        else percentile_interval(value, column, level, n)
+        else _interval(value, column, level, n)
         for value, column in zip(values, draws.T, strict=True)
     )
     other_way = finite_or_none(_tau_aps(y, x)[0])
     symmetric = None if ap.estimate is None or other_way is None else (ap.estimate + other_way) / 2
     return RankAgreement(tau, ap, symmetric, systems, _tied(x), _tied(y))
+
+
+def _interval(estimate: float, draws: Floats, level: float, n: int) -> Interval:
+    """The estimate ± t times the resamples' deviation; without ends where the percentile interval has none either."""
+    by_quantiles = percentile_interval(estimate, draws, level, n)
+    if by_quantiles.low is None:
+        return replace(by_quantiles, method=METHOD)
+    half = t_quantile(0.5 + level / 2, n - 1) * float(np.nanstd(draws)) * math.sqrt(n / (n - 1))
+    low, high = max(estimate - half, -1.0), min(estimate + half, 1.0)
+    return Interval(estimate, low, high, level, METHOD, n)
 
 
 def _pair(truth: npt.ArrayLike, other: npt.ArrayLike) -> tuple[Floats, Floats]:
