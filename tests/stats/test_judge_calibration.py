@@ -14,6 +14,7 @@ import pytest
 from leadline.stats import prediction_powered
 from leadline.stats.agreement import cohen_kappa
 from leadline.stats.prediction_powered import prediction_powered_mean
+from leadline.stats.rank_correlation import kendall_tau
 from shared import judge_calibration as world
 from shared.calibration import RUNS, acceptance, at_most, mutant, seeded
 
@@ -158,6 +159,15 @@ def test_tau_covers_that_of_as_many_queries(shared_data):
         assert found[name]["as many"] >= acceptance(0.94, 200)[0]
         # And not the tau of endlessly many queries, which lies higher.
         assert found[name]["lower"] > 0.01
+
+
+def test_resamples_of_tau_lie_below_it(shared_data):
+    """Why the interval is no percentile interval: that would leave out the tau of the sample itself."""
+    human, model = world.real_values(shared_data(DATA))
+    seen = kendall_tau(human.mean(axis=0), model.mean(axis=0))
+    assert seen == pytest.approx(0.934, abs=5e-4)
+    at = seeded("below").integers(0, len(human), (1000, len(human)))
+    assert np.mean([kendall_tau(human[q].mean(axis=0), model[q].mean(axis=0)) < seen for q in at]) > 0.97
 
 
 # The page
