@@ -125,12 +125,7 @@ def rank_agreement(
         return RankAgreement(nothing, nothing, None, systems, 0, 0)
     x, y = first.mean(axis=0)[None], second.mean(axis=0)[None]
     seen = _both(x, y)
-    draws = np.empty((resamples, 2))
-    rows = max(1, CELLS_AT_ONCE // max(1, systems * systems))
-    every = np.column_stack([first, second])
-    for start in range(0, resamples, rows):
-        means = resampled_means(every, rng, min(rows, resamples - start))
-        draws[start : start + len(means)] = _both(means[:, :systems], means[:, systems:])
+    draws = _draws(first, second, rng, resamples)
     values = [finite_or_none(value) for value in seen[0]]
     tau, ap = (
         Interval(None, None, None, level, METHOD, n, ALL_TIED)
@@ -141,6 +136,18 @@ def rank_agreement(
     other_way = finite_or_none(_tau_aps(y, x)[0])
     symmetric = None if ap.estimate is None or other_way is None else (ap.estimate + other_way) / 2
     return RankAgreement(tau, ap, symmetric, systems, _tied(x), _tied(y))
+
+
+def _draws(first: Floats, second: Floats, rng: np.random.Generator, resamples: int) -> Floats:
+    """Tau and tau_AP of each resample of the queries, shape (resamples, 2)."""
+    systems = first.shape[1]
+    draws = np.empty((resamples, 2))
+    rows = max(1, CELLS_AT_ONCE // max(1, systems * systems))
+    every = np.column_stack([first, second])
+    for start in range(0, resamples, rows):
+        means = resampled_means(every, rng, min(rows, resamples - start))
+        draws[start : start + len(means)] = _both(means[:, :systems], means[:, systems:])
+    return draws
 
 
 def _interval(estimate: float, draws: Floats, level: float, n: int) -> Interval:
