@@ -6,7 +6,7 @@ from scipy import stats
 
 from leadline.errors import UsageError
 from leadline.stats.intervals import Interval
-from leadline.stats.rates import clopper_pearson, newcombe_difference
+from leadline.stats.rates import clopper_pearson, newcombe_difference, rogan_gladen
 
 
 # Newcombe 1998a, Statistics in Medicine 17, 857–872, table I, method 5. By hand for 0 of 20: the high end has
@@ -111,6 +111,37 @@ def test_newcombe_stays_within_its_range():
             assert -1 <= interval.low <= interval.estimate <= interval.high <= 1
 
 
+def test_rogan_gladen():
+    # (.3 + .95 − 1)/(.9 + .95 − 1) = .25/.85. Variance [.21/500 + π²·.09/100 + (1 − π)²·.0475/200]/.7225.
+    found = rogan_gladen(150, 500, 90, 100, 190, 200)
+    assert found.estimate == pytest.approx(0.2941176470588235, abs=1e-12)
+    assert found.se == pytest.approx(0.029203824265528987, abs=1e-7)
+    assert found.interval.high == pytest.approx(found.estimate + 1.959963984540054 * found.se)
+    assert (found.sensitivity, found.specificity, found.interval.n) == (0.9, 0.95, 500)
+    # Fewer than the false positives alone: (.02 + .95 − 1) < 0, cut to 0; so is the interval.
+    none = rogan_gladen(10, 500, 90, 100, 190, 200)
+    assert none.estimate == 0.0 and none.interval.low == 0.0 < none.interval.high
+
+
+def test_rogan_gladen_of_a_judge_that_knows_nothing():
+    # .9 + .1 − 1 is 0, and so is .3 + .7 − 1, though not in floating point.
+    for hits, rejected in ((9, 1), (3, 7), (2, 3)):
+        found = rogan_gladen(5, 10, hits, 10, rejected, 10)
+        assert (found.estimate, found.se) == (None, None)
+        assert found.interval.reason.startswith("the judge is no better than chance")
+    assert rogan_gladen(0, 0, 1, 2, 1, 2).interval.reason == "n<1"
+    assert rogan_gladen(1, 2, 0, 0, 1, 2).sensitivity is None
+    # A judge that never erred on ten: nothing to say how often it does.
+    assert rogan_gladen(0, 10, 10, 10, 10, 10).interval.reason == "no spread: all values equal"
+
+
+def test_rogan_gladen_undoes_the_judge():
+    """Where the share seen is what a rate of π gives, π comes back."""
+    for rate in (0.1, 0.5, 0.9):
+        seen = round(10_000 * (rate * 0.8 + (1 - rate) * 0.3))
+        assert rogan_gladen(seen, 10_000, 80, 100, 70, 100).estimate == pytest.approx(rate, abs=1e-3)
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -118,6 +149,8 @@ def test_newcombe_stays_within_its_range():
         lambda: clopper_pearson(-1, 2),
         lambda: clopper_pearson(1, 2, level=95),
         lambda: newcombe_difference(3, 2, 1, 2),
+        lambda: rogan_gladen(1, 2, 3, 2, 1, 2),
+        lambda: rogan_gladen(1, 2, 1, 2, 1, 2, level=1),
         lambda: newcombe_difference(1, 2, 3, 2),
         lambda: newcombe_difference(1, 2, 1, 2, level=0),
     ],

@@ -55,7 +55,7 @@ def alpha_by_query(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """The interval of alpha by the percentile bootstrap over queries, as `kappa_by_query`.
+    """The interval of alpha by the bootstrap over queries, as `kappa_by_query`.
 
     Parameters
     ----------

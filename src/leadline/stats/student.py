@@ -29,6 +29,15 @@ def normal_quantile(p: float) -> float:
     return NormalDist().inv_cdf(p)
 
 
+def normal_tail(z: float) -> float:
+    """The chance that a standard normal value is above z.
+
+    >>> round(normal_tail(1.959964), 6)
+    0.025
+    """
+    return math.erfc(z / math.sqrt(2)) / 2
+
+
 @lru_cache(maxsize=4096)
 def t_quantile(p: float, df: float) -> float:
     """The quantile of Student's t distribution with `df` degrees of freedom, from 1 up, also fractional.
