@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from leadline.errors import InputError
+from leadline.errors import InputError, amount
 
 VERSION = 1
+"""Of the shape of a certificate; a reader takes no other."""
 SAMPLES = ("random", "stratified", "pool")
 """How the pairs that people judged too were drawn: at random; at random within strata; or all pairs of a pool."""
 LEAST_QUERIES, LEAST_PAIRS = 20, 200
+NO_JUDGE = (
+    "the judge is not known: it stands neither in a card beside the labels, nor in the book, nor in --model"
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class MeasureCheck:
     Attributes
     ----------
     difference: mean of model − human over `n` queries; low, high: its interval; None could not be computed.
-    margin: M; the judge may gate this measure where the interval lies within ±M/2.
+    margin: M; the judge may gate this measure where the interval lies within ±M/2. reason: why there is no interval.
     """
 
     measure: str
@@ -88,6 +92,7 @@ class MeasureCheck:
     low: float | None
     high: float | None
     n: int
+    reason: str | None = None
 
     @property
     def within(self) -> bool:
@@ -102,7 +107,8 @@ class Certificate:
 
     Attributes
     ----------
-    judge: who it is about. valid: for reporting. reasons: why not, empty where valid. checks: for gating.
+    judge: who it is about; without a model's name where that is not known. valid: for reporting. reasons: why not, empty
+    where valid. checks: for gating.
     """
 
     judge: Judge
@@ -117,6 +123,8 @@ class Certificate:
         >>> Certificate(Judge("m"), True).refusal(Judge("n"), {})
         ['the certificate is of another judge: m, not n']
         """
+        if not self.judge.model:
+            return ["the certificate does not say which judge it is about"]
         if judge.id != self.judge.id:
             other = "" if judge.model != self.judge.model else " with another prompt, parser or parameters"
             return [f"the certificate is of another judge: {self.judge.model}, not {judge.model}{other}"]
@@ -143,6 +151,56 @@ def _range(check: MeasureCheck) -> str:
     if check.low is None or check.high is None:
         return "an amount that is not known"
     return f"{check.low:.3f} to {check.high:.3f}"
+
+
+def reasons_against(
+    *,
+    design: str | None,
+    queries: int,
+    pairs: int,
+    kappa_low: float | None,
+    agreement: float | None,
+    majority: float | None,
+) -> list[str]:
+    """Why a certificate of these numbers is not valid, in plain words; empty where it is.
+
+    The one place of the rule: `certify` makes certificates by it, and a file that says otherwise is refused by it.
+    "Beats the majority class" compares the two shares in the sample. The majority grade is chosen after people's answers are
+    known, so the baseline is the best that any constant judge could have reached on this very sample; and a judge that
+    knows nothing is kept out by kappa's lower bound, which is about more than this sample.
+
+    Parameters
+    ----------
+    design: one of `SAMPLES`, or None: not stated. agreement, majority: shares of the pairs. None could not be computed.
+
+    >>> reasons_against(design="random", queries=25, pairs=300, kappa_low=0.2, agreement=0.6, majority=0.4)
+    []
+    >>> reasons_against(design=None, queries=9, pairs=300, kappa_low=0.2, agreement=0.6, majority=0.4)[1]
+    '9 queries, 20 are needed'
+    """
+    found = []
+    if design is None:
+        found.append("how the sample was drawn is not stated: --sample random, stratified or pool")
+    elif design not in SAMPLES:
+        found.append(f"the sample's design {design!r} is not one of {', '.join(SAMPLES)}")
+    if queries < LEAST_QUERIES:
+        found.append(f"{amount(queries, 'query', 'queries')}, {LEAST_QUERIES} are needed")
+    if pairs < LEAST_PAIRS:
+        found.append(f"{amount(pairs, 'pair')}, {LEAST_PAIRS} are needed")
+    if kappa_low is None:
+        found.append("kappa has no interval, so nothing shows that the judge does better than chance")
+    elif kappa_low <= 0:
+        found.append(
+            f"kappa's lower bound, {kappa_low:.3f}, is not above 0: the judge may do no better than chance"
+        )
+    if agreement is None or majority is None:
+        found.append("there is no share of equal grades")
+    elif agreement <= majority:
+        found.append(
+            f"it does not beat the majority class: {agreement:.3f} of its grades are people's, and one grade given to "
+            f"every pair would reach {majority:.3f}"
+        )
+    return found
 
 
 def sentence(judges: Sequence[Judge]) -> str:
