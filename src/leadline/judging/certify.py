@@ -144,10 +144,15 @@ def _gating_reasons(reasons: Sequence[str], judge: Judge | None, checks: Sequenc
 def _kappa(found: TwoJudges, weights: str, rules: Rules, rng: np.random.Generator) -> dict[str, Any]:
     made = kappa_by_query(found.tables, rng, weights, found.grades, rules.level, rules.resamples)
     plain = cohen_kappa(found.table, weights, found.grades, rules.level)
-    return {**_interval(made), "weights": weights, "se": plain.se, "resamples": rules.resamples}
+    return {**interval_row(made), "weights": weights, "se": plain.se, "resamples": rules.resamples}
 
 
-def _interval(made: Interval) -> dict[str, Any]:
+def interval_row(made: Interval) -> dict[str, Any]:
+    """An interval over queries as JSON has it: value, low, high, level, method, reason.
+
+    >>> interval_row(Interval(0.5, 0.4, 0.6, 0.95, "bootstrap", 30))["method"]
+    'bootstrap over queries'
+    """
     return {
         "value": made.estimate,
         "low": made.low,
@@ -172,7 +177,7 @@ def _shares(found: TwoJudges, rules: Rules, rng: np.random.Generator) -> dict[st
     seen = values(found.table[None].astype(np.float64))[0]
     draws = resampled_sums(found.tables.astype(np.float64), rng, rules.resamples, values)
     agreement, above, bias = (
-        _interval(percentile_interval(float(value), column, rules.level, len(found.queries)))
+        interval_row(percentile_interval(float(value), column, rules.level, len(found.queries)))
         for value, column in zip(seen, draws.T, strict=True)
     )
     by_people = found.table.sum(axis=1)

@@ -170,16 +170,30 @@ def put_together(first: Side, second: Side, grades: Sequence[float] | None = Non
             f"no pair in common: {printable(first.source)} has {_example(one)}, "
             f"{printable(second.source)} has {_example(other)}"
         )
-    queries = pairs["query_id"].unique(maintain_order=True)
-    places = {query: place for place, query in enumerate(queries.to_list())}
-    k, values = len(scale), np.array(scale)
-    at = np.array([places[query] for query in pairs["query_id"].to_list()])
-    row = np.searchsorted(values, pairs["first"].to_numpy())
-    column = np.searchsorted(values, pairs["second"].to_numpy())
-    flat = np.bincount((at * k + row) * k + column, minlength=len(places) * k * k)
-    tables = flat.reshape(len(places), k, k)
+    queries = pairs["query_id"].unique(maintain_order=True).to_list()
+    tables = tables_of(pairs, "first", "second", scale)
     alone = (one.height - pairs.height, other.height - pairs.height)
-    return TwoJudges(first, second, pairs, scale, tuple(queries.to_list()), tables, *alone)
+    return TwoJudges(first, second, pairs, scale, tuple(queries), tables, *alone)
+
+
+def tables_of(pairs: pl.DataFrame, row: str, column: str, scale: Sequence[float]) -> npt.NDArray[np.int64]:
+    """The confusion table of each query, shape (queries, k, k), from two columns of grades that are on the scale.
+
+    Parameters
+    ----------
+    pairs: sorted by query_id. row, column: the columns whose grades are the rows and the columns of the tables.
+
+    >>> pairs = pl.DataFrame({"query_id": ["q", "q"], "a": [0.0, 1.0], "b": [1.0, 1.0]})
+    >>> tables_of(pairs, "a", "b", [0, 1]).tolist()
+    [[[0, 1], [0, 1]]]
+    """
+    k, values = len(scale), np.asarray(scale, dtype=np.float64)
+    at = pairs["query_id"].rle_id().to_numpy().astype(np.int64)
+    places = (np.searchsorted(values, pairs[name].to_numpy()) for name in (row, column))
+    first, second = places
+    queries = int(at[-1]) + 1 if len(at) else 0
+    flat = np.bincount((at * k + first) * k + second, minlength=queries * k * k)
+    return flat.reshape(queries, k, k)
 
 
 def _book(path: str, form: str | None) -> bool:
