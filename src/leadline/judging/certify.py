@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from leadline.account import tool_version
 from leadline.certificate import (
-    LEAST_QUERIES,
     NO_JUDGE,
     SAMPLES,
     VERSION,
@@ -279,21 +278,14 @@ def sentence(certificate: Certificate) -> str:
     """Whether the certificate is valid, and for what, in one plain sentence.
 
     >>> sentence(Certificate(Judge("m"), False, ("9 queries, 20 are needed",)))
-    'not valid, because 9 queries, 20 are needed'
+    'not valid, neither for reporting nor for gating, because 9 queries, 20 are needed'
     """
     if not certificate.valid:
-        return f"not valid, because {'; and '.join(certificate.reasons)}"
+        return (
+            f"not valid, neither for reporting nor for gating, because {'; and '.join(certificate.reasons)}"
+        )
+    measures = ", ".join(dict.fromkeys(check.measure for check in certificate.checks))
     if certificate.body.get("valid_for_gating"):
-        measures = ", ".join(dict.fromkeys(check.measure for check in certificate.checks))
-        return f"valid: for reporting, and for gating {measures} within the margin named"
+        return f"valid: for reporting, and for gating {measures} with a margin of {certificate.checks[0].margin:g} or more"
     why = "; and ".join(certificate.body.get("gating_reasons", ()))
-    return f"valid for reporting, not for gating: {why}"
-
-
-def few_queries(check: MeasureCheck) -> bool:
-    """Whether a check stands on fewer queries than a verdict does.
-
-    >>> few_queries(MeasureCheck("RR", "a", 0.02, 0.0, -0.1, 0.1, 12))
-    True
-    """
-    return check.n < LEAST_QUERIES
+    return f"valid: for reporting, not for gating, because {why}"

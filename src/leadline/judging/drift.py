@@ -39,7 +39,7 @@ def drift_report(
     new: Side,
     people: Side | None = None,
     grades: Sequence[float] | None = None,
-    rules: Rules = Rules(),
+    rules: Rules | None = None,
 ) -> dict[str, Any]:
     """The drift of a judge, as `leadline drift --format json` prints it.
 
@@ -55,6 +55,7 @@ def drift_report(
     ------
     NotComparableError: no pair in common. RowsError, InputError: a label off the scale.
     """
+    rules = rules or Rules()
     if grades is None:
         known = people.frame["grade"] if people is not None else [*old.frame["grade"], *new.frame["grade"]]
         grades = scale_of(known)

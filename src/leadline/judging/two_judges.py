@@ -1,6 +1,6 @@
 """The labels of two sides on the same pairs (people and a model, or a judge's old and new version), read and put together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,6 @@ def read_people(
     conflicts: Conflicts = "error",
     form: str | None = None,
     rule: str = "latest",
-    grade_map: Mapping[float, float] | None = None,
 ) -> Side:
     """The labels of people: judgments of any format, or a book, whose models' rows are left aside.
 
@@ -112,7 +111,7 @@ def read_people(
             raise InputError(
                 f"{printable(path)}: its card says that {printable(made)} made these labels; people's go here"
             )
-        side = _of_file(path, conflicts, form, grade_map)
+        side = _of_file(path, conflicts, form)
     return _without_negative(side)
 
 
@@ -121,7 +120,6 @@ def read_model(
     said: Judge | None = None,
     conflicts: Conflicts = "error",
     form: str | None = None,
-    grade_map: Mapping[float, float] | None = None,
 ) -> Side:
     """The labels of a model: judgments of any format with the card beside them, or the models' rows of a book.
 
@@ -144,7 +142,7 @@ def read_model(
         raise UsageError(
             f"{printable(path)} has a card that names its judge; --model and the options beside it say another one"
         )
-    return _without_negative(replace(_of_file(path, conflicts, form, grade_map), judge=judge))
+    return _without_negative(replace(_of_file(path, conflicts, form), judge=judge))
 
 
 def put_together(first: Side, second: Side, grades: Sequence[float] | None = None) -> TwoJudges:
@@ -206,12 +204,10 @@ def _card(path: str) -> Card | None:
     return None if path == "-" else read_card(path)
 
 
-def _of_file(
-    path: str, conflicts: Conflicts, form: str | None, grade_map: Mapping[float, float] | None
-) -> Side:
+def _of_file(path: str, conflicts: Conflicts, form: str | None) -> Side:
     if conflicts not in SETTLING:
         raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(SETTLING)}")
-    qrels = read_qrels(path, input_format=form, conflicts=conflicts, grade_map=grade_map)
+    qrels = read_qrels(path, input_format=form, conflicts=conflicts)
     frame = qrels.frame
     columns = ["query_id", "doc_id", "grade", *([ROW] if ROW in frame.columns else [])]
     rows = frame.height + qrels.merged + qrels.resolved
