@@ -35,11 +35,11 @@ FLOORS: list[set[str]] = [
     {"stats"},
     {"models"},
     {"config"},
-    {"certificate", "scores"},
+    {"scores"},
     {"conventions"},
     {"measure"},
     {"tables"},
-    {"checks", "ids", "machine"},
+    {"certificate", "checks", "ids", "machine"},
     {"errors"},
 ]
 SUBJECTS = {"measures", "passages", "ann", "answers", "traffic", "demo"}

@@ -57,6 +57,20 @@ def pin_again(files: Mapping[str, str]) -> tuple[str, ...]:
     return _lines(["leadline", "baseline", files.get("baseline_run", "RUN"), *named, *typed])
 
 
+def certify_first(files: Mapping[str, str], margins: Mapping[str, float | None]) -> tuple[str, ...]:
+    """The command that makes the certificate of the judge, for the measures and the smallest margin of the rules.
+
+    >>> certify_first({"qrels": "m.qrels", "candidate": "b.run", "baseline_run": "a.run"}, {"nDCG@10": 0.05})[0]
+    'leadline certify a.run b.run --human HUMAN --model-labels m.qrels -m nDCG@10 --margin 0.05 --sample random --write certificate.json'
+    """
+    runs = [files.get("baseline_run", "BASELINE.run"), files.get("candidate", "CANDIDATE")]
+    labels = ["--human", "HUMAN", "--model-labels", files.get("qrels", "LABELS")]
+    least = min((margin for margin in margins.values() if margin is not None), default=None)
+    within = [] if least is None else ["--margin", f"{least:g}"]
+    sample = ["--sample", "random", "--write", "certificate.json"]
+    return _lines(["leadline", "certify", *runs, *labels, "-m", ",".join(margins), *within, *sample])
+
+
 def gate_again(files: Mapping[str, str], *options: str) -> tuple[str, ...]:
     """The same gate again, for what is to be put right in its inputs or accepted.
 
