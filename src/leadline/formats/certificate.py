@@ -17,7 +17,8 @@ FIELDS: Kinds = {
     "n": (int,), "queries": (int,), "grades": (list,), "sample": (dict,), "inputs": (list,),
     "exact_agreement": (*NUMBER, NOTHING), "agreement": (dict,), "majority_baseline": (*NUMBER, NOTHING),
     "majority": (dict,), "kappa": (dict,), "kappa_unweighted": (dict,), "ac2": (*NUMBER, NOTHING), "bias": (dict,),
-    "by_grade": (list,), "confusion": (list,), "confusion_meaning": (str,), "systems": (dict, NOTHING), "gating": (list,), "conventions": (dict,),
+    "by_grade": (list,), "confusion": (list,), "confusion_meaning": (str,), "systems": (dict, NOTHING),
+    "gating": (list,), "conventions": (dict,),
 }  # fmt: skip
 """Every field of a certificate, in the order written, and what it may hold."""
 CHECK: Kinds = {
@@ -110,9 +111,9 @@ def _consistent(body: Mapping[str, Any], where: str) -> None:
     """Refuse a certificate that calls itself valid against its own numbers."""
     if body["valid"] == bool(body["reasons"]):
         raise InputError(f"{where}: valid is {str(body['valid']).lower()}, which its reasons contradict")
-    low: Any = body["kappa"].get("low")
-    design: Any = body["sample"].get("design")
-    if not isinstance(low, (*NUMBER, NOTHING)) or not isinstance(design, (str, NOTHING)):
+    kappa: Mapping[str, Any] = body["kappa"]
+    low, design = kappa.get("low"), body["sample"].get("design")
+    if not (low is None or isinstance(low, int | float)) or not (design is None or isinstance(design, str)):
         raise InputError(f"{where}: kappa.low or sample.design holds a value of another kind")
     against = reasons_against(
         design=design,
