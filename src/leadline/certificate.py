@@ -57,14 +57,14 @@ class Judge:
         ('a', 'm-1')
         """
         row = row or {}
-        values = {part.name: row[part.name] for part in fields(cls) if part.name in row}
-        values["model"] = values.get("model") or row.get("name") or who
-        kept = {
-            name: value
-            for name, value in values.items()
-            if isinstance(value, dict if name == "parameters" else str)
-        }
-        return cls(**{"model": who, **kept})
+        texts = {part.name: row[part.name] for part in fields(cls) if isinstance(row.get(part.name), str)}
+        named = [name for name in (texts.pop("model", ""), row.get("name")) if isinstance(name, str) and name]
+        parameters = row.get("parameters")
+        return cls(
+            named[0] if named else who,
+            parameters=parameters if isinstance(parameters, Mapping) else {},
+            **{name: text for name, text in texts.items() if name != "parameters"},
+        )
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any], where: str = "judge") -> "Judge":
@@ -233,7 +233,7 @@ def reasons_against(
 def refusals(
     judges: Sequence[Judge], certificate: Certificate | None, measures: Mapping[str, float] | None = None
 ) -> list[str]:
-    """Why labels of these judges are uncertified or, with `measures` (name → margin), why they may not gate; empty where all is well.
+    """Why labels of these judges are uncertified or, with `measures` (name → margin), may not gate; empty where all is well.
 
     >>> refusals([Judge("m")], None), refusals([Judge("m")], Certificate(Judge("m"), True))
     (['no certificate is named'], [])

@@ -26,9 +26,9 @@ class Card:
 
     Attributes
     ----------
-    kind: `person`, `model` or `mixed`. judge: of a model's labels. labels: how many rows the file had. sha256: of the file's bytes;
-    a file that was changed afterwards is not what the card tells of. certificate: path of a certificate, or None, from the
-    card's folder. judges: where they are several. models: how many of mixed labels are a model's.
+    kind: `person`, `model` or `mixed`. judge: of a model's labels. labels: how many rows the file had. sha256: of the
+    file's bytes; a file that was changed afterwards is not what the card tells of. certificate: path of a certificate, from
+    the card's folder, or None. judges: where they are several. models: how many of mixed labels are a model's.
     """
 
     kind: str

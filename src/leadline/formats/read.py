@@ -98,9 +98,7 @@ def _read_qrels(
     if form in ("trec", "trec-sampled"):
         sampled = form == "trec-sampled"
         table = read_trec_qrels(source, comments=comments, keep_subtopic=keep_subtopic, sampled=sampled)
-        return Qrels.checked(
-            table, source=source.name, **scale
-        )
+        return Qrels.checked(table, source=source.name, **scale)
     from leadline.formats.rows import read_rows_qrels
 
     if form == "jsonl" and is_rows(source):

@@ -81,9 +81,9 @@ def refused(qrels: Qrels, policy: Policy) -> tuple[str, ...]:
     return (f"labels of a model that may not gate: {_whose(qrels)}", *against)
 
 
-def said(qrels: Qrels, policy: Policy) -> tuple[str, ...]:
-    """What a reader of the verdict should know of a model's labels that may gate; nothing of people's."""
-    if not qrels.models:
+def said_of_labels(qrels: Qrels, policy: Policy) -> tuple[str, ...]:
+    """What a reader of the verdict should know of a model's labels that may gate; nothing of others."""
+    if not qrels.models or refused(qrels, policy):
         return ()
     covered = ", ".join(f"{name} within ±{(margin or 0) / 2:g}" for name, margin in margins(policy).items())
     lines = [f"{_whose(qrels)}, certified for gating: {covered}"]
