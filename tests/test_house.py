@@ -21,6 +21,7 @@ FLOORS: list[set[str]] = [
     {"judging"},
     {"locate"},
     {"gating"},
+    {"prediction_powered"},
     {"comparison", "nulls"},
     {"movement"},
     {"evaluation"},
