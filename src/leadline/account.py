@@ -1,5 +1,6 @@
 """The account of an evaluation: what went in, what became of it, and what to know before believing it."""
 
+import importlib.metadata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,14 @@ from leadline.tables import Qrels
 
 FEW_QUERIES = 20
 """Below this many queries the numbers are estimates and carry no verdict."""
+
+
+def tool_version() -> str:
+    """The version of this package, or `0+unknown` where it is not installed."""
+    try:
+        return importlib.metadata.version("leadline")
+    except importlib.metadata.PackageNotFoundError:
+        return "0+unknown"
 
 
 def heading(measure: Measure, judged: Judged) -> str:

@@ -110,6 +110,23 @@ def grade_map(text: str | None) -> dict[float, float] | None:
         raise UsageError(f"--grade-map {text!r} has not the form 1=4,2=3") from None
 
 
+def grade_list(text: str | None) -> tuple[float, ...] | None:
+    """The grades from `0,1,2`, ascending.
+
+    >>> grade_list("3,0,1")
+    (0.0, 1.0, 3.0)
+    """
+    if text is None:
+        return None
+    try:
+        found = tuple(sorted({float(part) for part in text.split(",") if part.strip()}))
+    except ValueError:
+        found = ()
+    if not found or not all(abs(grade) < float("inf") for grade in found):
+        raise UsageError(f"--grades {text!r} has not the form 0,1,2,3")
+    return found
+
+
 def labels_of_book(
     path: str | None, form: str | None = None, grading: Mapping[str, Any] | None = None
 ) -> "Qrels | None":

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from leadline.account import tool_version
 from leadline.certificate import (
-    LEAST_QUERIES,
     NO_JUDGE,
     SAMPLES,
     VERSION,
@@ -144,10 +143,15 @@ def _gating_reasons(reasons: Sequence[str], judge: Judge | None, checks: Sequenc
 def _kappa(found: TwoJudges, weights: str, rules: Rules, rng: np.random.Generator) -> dict[str, Any]:
     made = kappa_by_query(found.tables, rng, weights, found.grades, rules.level, rules.resamples)
     plain = cohen_kappa(found.table, weights, found.grades, rules.level)
-    return {**_interval(made), "weights": weights, "se": plain.se, "resamples": rules.resamples}
+    return {**interval_row(made), "weights": weights, "se": plain.se, "resamples": rules.resamples}
 
 
-def _interval(made: Interval) -> dict[str, Any]:
+def interval_row(made: Interval) -> dict[str, Any]:
+    """An interval over queries as JSON has it: value, low, high, level, method, reason.
+
+    >>> interval_row(Interval(0.5, 0.4, 0.6, 0.95, "bootstrap", 30))["method"]
+    'bootstrap over queries'
+    """
     return {
         "value": made.estimate,
         "low": made.low,
@@ -172,7 +176,7 @@ def _shares(found: TwoJudges, rules: Rules, rng: np.random.Generator) -> dict[st
     seen = values(found.table[None].astype(np.float64))[0]
     draws = resampled_sums(found.tables.astype(np.float64), rng, rules.resamples, values)
     agreement, above, bias = (
-        _interval(percentile_interval(float(value), column, rules.level, len(found.queries)))
+        interval_row(percentile_interval(float(value), column, rules.level, len(found.queries)))
         for value, column in zip(seen, draws.T, strict=True)
     )
     by_people = found.table.sum(axis=1)
@@ -274,21 +278,14 @@ def sentence(certificate: Certificate) -> str:
     """Whether the certificate is valid, and for what, in one plain sentence.
 
     >>> sentence(Certificate(Judge("m"), False, ("9 queries, 20 are needed",)))
-    'not valid, because 9 queries, 20 are needed'
+    'not valid, neither for reporting nor for gating, because 9 queries, 20 are needed'
     """
     if not certificate.valid:
-        return f"not valid, because {'; and '.join(certificate.reasons)}"
+        return (
+            f"not valid, neither for reporting nor for gating, because {'; and '.join(certificate.reasons)}"
+        )
+    measures = ", ".join(dict.fromkeys(check.measure for check in certificate.checks))
     if certificate.body.get("valid_for_gating"):
-        measures = ", ".join(dict.fromkeys(check.measure for check in certificate.checks))
-        return f"valid: for reporting, and for gating {measures} within the margin named"
+        return f"valid: for reporting, and for gating {measures} with a margin of {certificate.checks[0].margin:g} or more"
     why = "; and ".join(certificate.body.get("gating_reasons", ()))
-    return f"valid for reporting, not for gating: {why}"
-
-
-def few_queries(check: MeasureCheck) -> bool:
-    """Whether a check stands on fewer queries than a verdict does.
-
-    >>> few_queries(MeasureCheck("RR", "a", 0.02, 0.0, -0.1, 0.1, 12))
-    True
-    """
-    return check.n < LEAST_QUERIES
+    return f"valid: for reporting, not for gating, because {why}"

@@ -1,6 +1,6 @@
 """The labels of two sides on the same pairs (people and a model, or a judge's old and new version), read and put together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,6 @@ def read_people(
     conflicts: Conflicts = "error",
     form: str | None = None,
     rule: str = "latest",
-    grade_map: Mapping[float, float] | None = None,
 ) -> Side:
     """The labels of people: judgments of any format, or a book, whose models' rows are left aside.
 
@@ -112,7 +111,7 @@ def read_people(
             raise InputError(
                 f"{printable(path)}: its card says that {printable(made)} made these labels; people's go here"
             )
-        side = _of_file(path, conflicts, form, grade_map)
+        side = _of_file(path, conflicts, form)
     return _without_negative(side)
 
 
@@ -121,7 +120,6 @@ def read_model(
     said: Judge | None = None,
     conflicts: Conflicts = "error",
     form: str | None = None,
-    grade_map: Mapping[float, float] | None = None,
 ) -> Side:
     """The labels of a model: judgments of any format with the card beside them, or the models' rows of a book.
 
@@ -144,7 +142,7 @@ def read_model(
         raise UsageError(
             f"{printable(path)} has a card that names its judge; --model and the options beside it say another one"
         )
-    return _without_negative(replace(_of_file(path, conflicts, form, grade_map), judge=judge))
+    return _without_negative(replace(_of_file(path, conflicts, form), judge=judge))
 
 
 def put_together(first: Side, second: Side, grades: Sequence[float] | None = None) -> TwoJudges:
@@ -170,16 +168,30 @@ def put_together(first: Side, second: Side, grades: Sequence[float] | None = Non
             f"no pair in common: {printable(first.source)} has {_example(one)}, "
             f"{printable(second.source)} has {_example(other)}"
         )
-    queries = pairs["query_id"].unique(maintain_order=True)
-    places = {query: place for place, query in enumerate(queries.to_list())}
-    k, values = len(scale), np.array(scale)
-    at = np.array([places[query] for query in pairs["query_id"].to_list()])
-    row = np.searchsorted(values, pairs["first"].to_numpy())
-    column = np.searchsorted(values, pairs["second"].to_numpy())
-    flat = np.bincount((at * k + row) * k + column, minlength=len(places) * k * k)
-    tables = flat.reshape(len(places), k, k)
+    queries = pairs["query_id"].unique(maintain_order=True).to_list()
+    tables = tables_of(pairs, "first", "second", scale)
     alone = (one.height - pairs.height, other.height - pairs.height)
-    return TwoJudges(first, second, pairs, scale, tuple(queries.to_list()), tables, *alone)
+    return TwoJudges(first, second, pairs, scale, tuple(queries), tables, *alone)
+
+
+def tables_of(pairs: pl.DataFrame, row: str, column: str, scale: Sequence[float]) -> npt.NDArray[np.int64]:
+    """The confusion table of each query, shape (queries, k, k), from two columns of grades that are on the scale.
+
+    Parameters
+    ----------
+    pairs: sorted by query_id. row, column: the columns whose grades are the rows and the columns of the tables.
+
+    >>> pairs = pl.DataFrame({"query_id": ["q", "q"], "a": [0.0, 1.0], "b": [1.0, 1.0]})
+    >>> tables_of(pairs, "a", "b", [0, 1]).tolist()
+    [[[0, 1], [0, 1]]]
+    """
+    k, values = len(scale), np.asarray(scale, dtype=np.float64)
+    at = pairs["query_id"].rle_id().to_numpy().astype(np.int64)
+    places = (np.searchsorted(values, pairs[name].to_numpy()) for name in (row, column))
+    first, second = places
+    queries = int(at[-1]) + 1 if len(at) else 0
+    flat = np.bincount((at * k + first) * k + second, minlength=queries * k * k)
+    return flat.reshape(queries, k, k)
 
 
 def _book(path: str, form: str | None) -> bool:
@@ -192,12 +204,10 @@ def _card(path: str) -> Card | None:
     return None if path == "-" else read_card(path)
 
 
-def _of_file(
-    path: str, conflicts: Conflicts, form: str | None, grade_map: Mapping[float, float] | None
-) -> Side:
+def _of_file(path: str, conflicts: Conflicts, form: str | None) -> Side:
     if conflicts not in SETTLING:
         raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(SETTLING)}")
-    qrels = read_qrels(path, input_format=form, conflicts=conflicts, grade_map=grade_map)
+    qrels = read_qrels(path, input_format=form, conflicts=conflicts)
     frame = qrels.frame
     columns = ["query_id", "doc_id", "grade", *([ROW] if ROW in frame.columns else [])]
     rows = frame.height + qrels.merged + qrels.resolved

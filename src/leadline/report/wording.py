@@ -1,11 +1,11 @@
 """How a number, an interval, the account and the conventions are said, the same in every report."""
 
-import importlib.metadata
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from leadline.account import tool_version as tool_version
 from leadline.conventions import PROFILES, Conventions
 from leadline.errors import UsageError, printable
 from leadline.measure import split_text
@@ -18,14 +18,6 @@ COUNTS = ("NumQ", "NumRet", "NumRel", "NumRelRet")
 """The measures that count something: printed as whole numbers."""
 
 INTERVAL_NAMES = {"t": "Student's t", "wilson": "Wilson", "bootstrap": "percentile bootstrap"}
-
-
-def tool_version() -> str:
-    """The version of this package, or `0+unknown` where it is not installed."""
-    try:
-        return importlib.metadata.version("leadline")
-    except importlib.metadata.PackageNotFoundError:
-        return "0+unknown"
 
 
 def base_name(measure: str) -> str:
