@@ -91,14 +91,14 @@ def cohen_kappa(
     """
     check_level(level)
     counts = _square(table)
-    distances = _weights(grades, weights, counts.shape[0])
+    distances = grade_distances(grades, weights, counts.shape[0])
     n = int(counts.sum())
     if n == 0:
         nothing = Interval(None, None, None, level, "asymptotic", 0, NO_TRIALS)
         return Kappa(None, None, nothing, None, 0, weights)
     observed = counts / n
     agreement = float(np.trace(observed))
-    estimate = finite_or_none(_kappas(counts[None], distances)[0])
+    estimate = finite_or_none(kappas(counts[None], distances)[0])
     if estimate is None:
         nothing = Interval(None, None, None, level, "asymptotic", n, NO_VARIATION)
         return Kappa(None, None, nothing, agreement, n, weights)
@@ -143,9 +143,24 @@ def kappa_by_query(
     total = cohen_kappa(every.sum(axis=0) if every.shape[0] else np.zeros((2, 2)), weights, grades, level)
     if total.estimate is None:
         return Interval(None, None, None, level, "bootstrap", every.shape[0], total.interval.reason)
-    distances = _weights(grades, weights, every.shape[1])
-    draws = resampled_sums(every, rng, resamples, lambda sums: _kappas(sums, distances))
+    distances = grade_distances(grades, weights, every.shape[1])
+    draws = resampled_sums(every, rng, resamples, lambda sums: kappas(sums, distances))
     return percentile_interval(total.estimate, draws, level, every.shape[0])
+
+
+def majority_baseline(table: npt.ArrayLike) -> float | None:
+    """The agreement of a judge who always gives the grade that people (the rows) give most; None without items.
+
+    Raises
+    ------
+    UsageError: the table is not square, or holds a negative count.
+
+    >>> majority_baseline([[0, 1], [0, 9]])
+    0.9
+    """
+    counts = _square(table)
+    n = float(counts.sum())
+    return float(counts.sum(axis=1).max()) / n if n else None
 
 
 def grade_counts(units: Sequence[Sequence[float]], grades: Sequence[float]) -> npt.NDArray[np.int64]:
@@ -186,7 +201,7 @@ def gwet_ac(counts: npt.ArrayLike, grades: Sequence[float], weights: str = "none
     """
     scale = checked_scale(grades)
     table = checked_counts(counts, scale.size)
-    distances = _weights(grades, weights, scale.size)
+    distances = grade_distances(grades, weights, scale.size)
     judges = table.sum(axis=1)
     paired = table[judges >= 2]
     if not len(paired) or scale.size < 2:
@@ -200,8 +215,16 @@ def gwet_ac(counts: npt.ArrayLike, grades: Sequence[float], weights: str = "none
     return finite_or_none((float(pairs.mean()) - expected) / (1 - expected)) if expected < 1 else None
 
 
-def _kappas(tables: Floats, distances: Floats) -> Floats:
-    """Kappa of each table of a stack, NaN where it has none."""
+def kappas(tables: Floats, distances: Floats) -> Floats:
+    """Kappa of each table of a stack, NaN where it has none.
+
+    Parameters
+    ----------
+    tables: shape (tables, k, k). distances: see `grade_distances`.
+
+    >>> kappas(np.array([[[20.0, 5.0], [10.0, 15.0]]]), grade_distances(None, "none", 2)).round(3).tolist()
+    [0.4]
+    """
     n = tables.sum(axis=(1, 2))
     expected = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]
     chance = (expected * distances).sum(axis=(1, 2))
@@ -263,7 +286,16 @@ def percentile_interval(estimate: float, draws: Floats, level: float, n: int) ->
     return Interval(estimate, float(low), float(high), level, "bootstrap", n)
 
 
-def _weights(grades: Sequence[float] | None, weights: str, k: int) -> Floats:
+def grade_distances(grades: Sequence[float] | None, weights: str, k: int) -> Floats:
+    """How far any two of the k grades are apart under the weights, shape (k, k); without grades those are 0 to k − 1.
+
+    Raises
+    ------
+    UnknownNameError: other weights. UsageError: not k grades in ascending order.
+
+    >>> grade_distances([0, 1, 3], "quadratic", 3).tolist()
+    [[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]]
+    """
     if weights not in WEIGHTS:
         raise UnknownNameError("weights", weights, WEIGHTS)
     scale = checked_scale(range(k) if grades is None else grades)

@@ -1,9 +1,31 @@
-"""Rates: an interval that never covers too little, and the interval of a difference of two rates."""
+"""Rates: an interval that never covers too little, that of a difference, and a rate seen by a judge who errs."""
 
 import math
+from dataclasses import dataclass
 
 from leadline.errors import UsageError
-from leadline.stats.intervals import LEVEL, NO_TRIALS, Interval, wilson_interval
+from leadline.stats.intervals import LEVEL, NO_SPREAD, NO_TRIALS, Interval, wilson_interval
+from leadline.stats.student import normal_quantile
+
+NO_BETTER = "the judge is no better than chance: sensitivity + specificity <= 1"
+
+
+@dataclass(frozen=True)
+class CorrectedRate:
+    """A rate that a judge saw, corrected for how often that judge errs.
+
+    Attributes
+    ----------
+    estimate: cut to [0, 1]; None where it has no value, with the reason in `interval`. se: by the delta method.
+    interval: estimate ± z·se, cut to [0, 1]; its n counts the items that the judge saw. sensitivity, specificity: None
+        without items.
+    """
+
+    estimate: float | None
+    se: float | None
+    interval: Interval
+    sensitivity: float | None
+    specificity: float | None
 
 
 def clopper_pearson(successes: int, n: int, level: float = LEVEL) -> Interval:
@@ -61,6 +83,65 @@ def newcombe_difference(
     low = difference - math.hypot(b.estimate - b.low, a.high - a.estimate)
     high = difference + math.hypot(b.high - b.estimate, a.estimate - a.low)
     return Interval(difference, low, high, level, method, n)
+
+
+def rogan_gladen(
+    positives: int,
+    n: int,
+    true_positives: int,
+    n_positive: int,
+    true_negatives: int,
+    n_negative: int,
+    level: float = LEVEL,
+) -> CorrectedRate:
+    """The rate behind what an imperfect judge saw (Rogan & Gladen 1978): (p + sp − 1)/(se + sp − 1).
+
+    p is the share that the judge called positive, se and sp are measured on other items that people called positive and
+    negative. Variance by the delta method, with π the corrected rate:
+    [p(1 − p)/n + π²·se(1 − se)/n₊ + (1 − π)²·sp(1 − sp)/n₋]/(se + sp − 1)².
+
+    Parameters
+    ----------
+    positives, n: what the judge called positive, of how many items without human labels.
+    true_positives, n_positive: of the items that people called positive, how many the judge did too.
+    true_negatives, n_negative: the same of the negative ones.
+
+    Where se + sp is at most 1 the judge says nothing, and there is no estimate.
+
+    Raises
+    ------
+    UsageError: a count is not between 0 and its n, or the level is not between 0 and 1.
+
+    >>> found = rogan_gladen(150, 500, 90, 100, 190, 200)
+    >>> round(found.estimate, 4), round(found.se, 4)
+    (0.2941, 0.0292)
+    """
+    counts = ((positives, n), (true_positives, n_positive), (true_negatives, n_negative))
+    for successes, trials in counts:
+        _check(successes, trials, level)
+    p, se, sp = (successes / trials if trials else None for successes, trials in counts)
+    if p is None or se is None or sp is None:
+        return CorrectedRate(
+            None, None, Interval(None, None, None, level, "rogan-gladen", n, NO_TRIALS), se, sp
+        )
+    gain = se + sp - 1
+    # By the counts: .9 + .1 − 1 is not 0 in floating point.
+    if true_positives * n_negative + true_negatives * n_positive <= n_positive * n_negative:
+        return CorrectedRate(
+            None, None, Interval(None, None, None, level, "rogan-gladen", n, NO_BETTER), se, sp
+        )
+    rate = min(max((p + sp - 1) / gain, 0.0), 1.0)
+    variance = (
+        p * (1 - p) / n + rate**2 * se * (1 - se) / n_positive + (1 - rate) ** 2 * sp * (1 - sp) / n_negative
+    )
+    error = math.sqrt(variance) / gain
+    if error == 0:
+        interval = Interval(rate, None, None, level, "rogan-gladen", n, NO_SPREAD)
+    else:
+        half = normal_quantile(0.5 + level / 2) * error
+        low, high = max(rate - half, 0.0), min(rate + half, 1.0)
+        interval = Interval(rate, low, high, level, "rogan-gladen", n)
+    return CorrectedRate(rate, error, interval, se, sp)
 
 
 def _check(successes: int, n: int, level: float) -> None:
