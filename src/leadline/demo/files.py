@@ -69,13 +69,14 @@ def questions() -> list[Question]:
 
 
 def book() -> list[dict[str, Any]]:
-    """Return every judgment with its origin, sorted by query and document.
+    """Return every judgment with its origin, sorted by query, document and time.
 
-    Keys: `query_id`, `doc_id`, `grade`, `who` judged, the `kind` of judge, by which `guideline` (the one that `about` tells), and
-    `when` (the grades of the first twenty-five questions have the time at which they were committed).
+    Keys: `query_id`, `doc_id`, `grade`, `who` judged, the `kind` of judge, `text_hash` of the docstring that was read, by which
+    `guideline` (the version that `about` tells), `when`, and sometimes a `note`. A pair may stand twice or three times: the
+    last grade counts, which is that of the one who decided where two judges differed.
 
-    >>> book()[0]["who"]
-    'authors'
+    >>> book()[0]["kind"]
+    'unstated'
     """
     text = files("leadline.demo").joinpath("judgments.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
@@ -84,7 +85,7 @@ def book() -> list[dict[str, Any]]:
 def about() -> dict[str, Any]:
     """Return how the judgments were made.
 
-    Keys: `judges`, `pool`, `reading` (how much of each docstring), `guideline` (the name of the rules that
+    Keys: `judges`, `pool`, `reading` (how much of each docstring), `guideline` (the version of the rules that
     follow), `grades` (the meaning of each grade, keyed by the grade as text), `judged_python` (the version
     whose docstrings were read), `unjudged`.
     """

@@ -231,7 +231,7 @@ def _model_of_book(path: str, said: Judge | None) -> Side:
     by_judge: dict[str, tuple[Judge, list[Judgment]]] = {}
     for row in standing(rows_of(path)):
         if row.kind == "model":
-            judge = _judge_of(row, where)
+            judge = Judge.of_row(row.model, row.who)
             by_judge.setdefault(judge.id, (judge, []))[1].append(row)
     if not by_judge:
         raise InputError(f"{where}: no judgment of a model in it")
@@ -250,14 +250,6 @@ def _model_of_book(path: str, said: Judge | None) -> Side:
         raise UsageError(f"{where}: {wanted}; it has {printable(listed)}")
     judge, rows = fitting[0]
     return replace(_of_book(rows, path, "latest"), judge=judge)
-
-
-def _judge_of(row: Judgment, where: str) -> Judge:
-    """The judge of a row; `leadline book import --model NAME` knows its name only."""
-    said = dict(row.model or {})
-    if "model" not in said:
-        return Judge(str(said.get("name") or row.who))
-    return Judge.from_dict(said, f"{where}: a model's row: model")
 
 
 def _meant(said: Judge, judge: Judge) -> bool:

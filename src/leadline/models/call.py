@@ -57,14 +57,22 @@ class ModelError(LeadlineError):
     Attributes
     ----------
     again: whether asking once more may help (429, 5xx, a time-out, no connection). wait: seconds that the server asks
-    to wait (`Retry-After`), or None. status: the HTTP status, or None.
+    to wait (`Retry-After`), or None. status: the HTTP status, or None. every: any other call would fail alike (the key is
+    refused, there is no such model). unsure: the request may have been answered, and paid, all the same.
     """
 
     def __init__(
-        self, message: str, *, again: bool = False, wait: float | None = None, status: int | None = None
+        self,
+        message: str,
+        *,
+        again: bool = False,
+        wait: float | None = None,
+        status: int | None = None,
+        every: bool = False,
+        unsure: bool = False,
     ) -> None:
         super().__init__(message)
-        self.again, self.wait, self.status = again, wait, status
+        self.again, self.wait, self.status, self.every, self.unsure = again, wait, status, every, unsure
 
 
 class Model(Protocol):
@@ -77,7 +85,7 @@ class Model(Protocol):
 
     @property
     def endpoint(self) -> str:
-        """The address that is asked, without keys; `replay` and `stub` for the others."""
+        """The address that is asked, without keys; a replay names the one that was asked then; `stub` for a stub."""
         ...
 
     @property
@@ -121,8 +129,10 @@ class Answer:
 
     Attributes
     ----------
-    state: `answered`, `failed` (with `error`), or `left`: not asked, since the budget is used up or work was stopped.
-    cached: the reply was there already, and cost nothing. tries: how often the server was asked now.
+    state: `answered`, `failed` (with `error`), or `left`: not answered, since the budget is used up or work was stopped;
+    `Answers.stopped` says why, and what was tried before that is in `tries` and `error`.
+    cached: the reply was there already (or another call of the batch brought it), and cost nothing.
+    tries: how often the server was asked now.
     """
 
     call: Call
@@ -152,17 +162,33 @@ class Limits:
 
 @dataclass(frozen=True)
 class Spent:
-    """What was spent now; replies from the cache cost nothing. Fields as in `Limits`; money is None without prices."""
+    """What was spent now; replies from the cache cost nothing. Fields as in `Limits`; money is None without prices.
+
+    Attributes
+    ----------
+    uncounted: replies whose tokens the server did not count; their tokens are in the sums by estimate.
+    unsure: requests without an answer that may have been paid all the same (a time-out, a cut connection); in no sum of tokens.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     money: float | None = None
+    uncounted: int = 0
+    unsure: int = 0
 
 
 @dataclass(frozen=True)
 class Answers:
-    """All calls with what became of them, in the order asked, and what was spent."""
+    """All calls with what became of them, in the order asked, and what was spent.
+
+    Attributes
+    ----------
+    stopped: why calls are `left`, in words; empty where none is.
+    interrupted: requests that were on their way when earlier work on these calls was stopped, and were asked again now.
+    """
 
     answers: tuple[Answer, ...]
     spent: Spent = field(default_factory=Spent)
+    stopped: str = ""
+    interrupted: int = 0

@@ -202,9 +202,17 @@ def _evidence_text(evidence: Mapping[str, Any]) -> str:
 def _qrels_text(qrels: Mapping[str, Any]) -> str:
     words = {"queries": "judged queries", "judgments": "judgments", "relevant": "relevant"}
     texts = [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key) is not None]
-    words = {"merged": "repeated rows merged", "resolved": "conflicts settled", "models": "of a model"}
+    words = {"merged": "repeated rows merged", "resolved": "conflicts settled", "models": _models(qrels)}
     texts += [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key)]
     return ", ".join(texts + ([f"from a book by the rule {qrels['rule']}"] if qrels.get("rule") else []))
+
+
+def _models(qrels: Mapping[str, Any]) -> str:
+    """A model's labels, and whether they are certified."""
+    found = qrels.get("certified")
+    if not found:
+        return "of a model"
+    return f"of a model ({'certified for reporting' if found['for_reporting'] else 'uncertified'})"
 
 
 def _systems_text(rows: Sequence[Mapping[str, Any]]) -> str:
