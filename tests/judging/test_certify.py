@@ -177,6 +177,12 @@ def test_the_line_of_a_settled_label_is_its_own(tmp_path: Path) -> None:
         read_people(path)
 
 
+def test_scores_are_no_grades(sides: Sides) -> None:
+    scores = {("q", f"d{place}"): place / 60 for place in range(60)}
+    with pytest.raises(UsageError, match="60 different grades are scores"):
+        put_together(*sides(scores, scores))
+
+
 def test_nothing_in_common(sides: Sides) -> None:
     with pytest.raises(
         NotComparableError,

@@ -23,6 +23,8 @@ from leadline.judging.labels import make_labels
 from leadline.stats.agreement import checked_scale
 from leadline.tables import Conflicts
 
+MOST_GRADES = 50
+"""A longer scale is one of scores, not of grades: hardly two would ever be equal."""
 SETTLING = ("error", "first", "last", "max", "min", "majority")
 """How a pair that one side labelled several times is settled; a mean would leave the scale."""
 
@@ -155,8 +157,14 @@ def put_together(first: Side, second: Side, grades: Sequence[float] | None = Non
     Raises
     ------
     RowsError, InputError: a label off the scale, with its file and line. NotComparableError: no pair in common.
+    UsageError: a scale of more than `MOST_GRADES`.
     """
     scale = tuple(checked_scale(scale_of(first.frame["grade"]) if grades is None else grades).tolist())
+    if len(scale) > MOST_GRADES:
+        raise UsageError(
+            f"{printable(first.source)}: {len(scale)} different grades are scores, which are never quite equal; a certificate "
+            f"needs a scale of at most {MOST_GRADES}"
+        )
     for side in (first, second):
         _on_scale(side, scale, declared=grades is not None or side is first)
     key = ["query_id", "doc_id"]
