@@ -21,6 +21,7 @@ FLOORS: list[set[str]] = [
     {"judging"},
     {"locate"},
     {"gating"},
+    {"prediction_powered"},
     {"comparison", "nulls"},
     {"movement"},
     {"evaluation"},
@@ -35,11 +36,11 @@ FLOORS: list[set[str]] = [
     {"stats"},
     {"models"},
     {"config"},
-    {"certificate", "scores"},
+    {"scores"},
     {"conventions"},
     {"measure"},
     {"tables"},
-    {"checks", "ids", "machine"},
+    {"certificate", "checks", "ids", "machine"},
     {"errors"},
 ]
 SUBJECTS = {"measures", "passages", "ann", "answers", "traffic", "demo"}

@@ -10,12 +10,24 @@ if TYPE_CHECKING:
     from leadline.errors import LeadlineError
     from leadline.evaluation import evaluate
     from leadline.measure import Measure
+    from leadline.prediction_powered import evaluate_ppi
     from leadline.registration import register
     from leadline.scores import Scores
     from leadline.spelling import parse
     from leadline.tables import Qrels, Queries, Run
 
-__all__ = ["LeadlineError", "Measure", "Qrels", "Queries", "Run", "Scores", "evaluate", "parse", "register"]
+__all__ = [
+    "LeadlineError",
+    "Measure",
+    "Qrels",
+    "Queries",
+    "Run",
+    "Scores",
+    "evaluate",
+    "evaluate_ppi",
+    "parse",
+    "register",
+]
 
 _HOMES = {
     "LeadlineError": "errors",
@@ -25,6 +37,7 @@ _HOMES = {
     "Run": "tables",
     "Scores": "scores",
     "evaluate": "evaluation",
+    "evaluate_ppi": "prediction_powered",
     "parse": "spelling",
     "register": "registration",
 }

@@ -1,10 +1,12 @@
 """The account of an evaluation: what went in, what became of it, and what to know before believing it."""
 
+import importlib.metadata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from leadline.certificate import refusals, told
 from leadline.conventions import Conventions
 from leadline.errors import amount, printable
 from leadline.hits import Flags, Hits, Judged
@@ -16,6 +18,14 @@ from leadline.tables import Qrels
 
 FEW_QUERIES = 20
 """Below this many queries the numbers are estimates and carry no verdict."""
+
+
+def tool_version() -> str:
+    """The version of this package, or `0+unknown` where it is not installed."""
+    try:
+        return importlib.metadata.version("leadline")
+    except importlib.metadata.PackageNotFoundError:
+        return "0+unknown"
 
 
 def heading(measure: Measure, judged: Judged) -> str:
@@ -38,7 +48,19 @@ def qrels_account(qrels: Qrels, judged: Judged) -> dict[str, Any]:
         "resolved": qrels.resolved,
         "rule": qrels.rule,
         "models": qrels.models,
+        "judges": [judge.to_dict() for judge in qrels.judges],
+        "certified": certified(qrels),
     }
+
+
+def certified(qrels: Qrels) -> dict[str, Any] | None:
+    """Whether a model's labels are certified for reporting, and if not, why; None where no label is a model's."""
+    if not qrels.models:
+        return None
+    against = refusals(qrels.judges, qrels.certificate)
+    total = len(qrels.rows.number)
+    said = told(qrels.judges, qrels.certificate, qrels.models, total)
+    return {"for_reporting": not against, "reasons": against, "sentence": said}
 
 
 def system_account(hits: Hits, counted: Flags, cutoffs: Sequence[int]) -> dict[str, Any]:
@@ -75,8 +97,8 @@ def warnings(
         lines.append(f"only {few}: these are estimates, not a verdict")
     if qrels["resolved"]:
         lines.append(f"settled by the rule named: {amount(qrels['resolved'], 'repeated judgment')}")
-    if qrels["models"]:
-        lines.append(f"labels of a model, without a certificate: {qrels['models']} of {qrels['judgments']}")
+    if qrels["certified"]:
+        lines.append(qrels["certified"]["sentence"])
     ceilings = {
         row.measure: row.ceiling for row in summaries if row.group is None and row.ceiling is not None
     }

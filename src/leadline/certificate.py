@@ -2,16 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from leadline.errors import InputError
+from leadline.errors import InputError, amount
 
 VERSION = 1
+"""Of the shape of a certificate; a reader takes no other."""
 SAMPLES = ("random", "stratified", "pool")
 """How the pairs that people judged too were drawn: at random; at random within strata; or all pairs of a pool."""
 LEAST_QUERIES, LEAST_PAIRS = 20, 200
+NO_JUDGE = (
+    "the judge is not known: it stands neither in a card beside the labels, nor in the book, nor in --model"
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,23 @@ class Judge:
         return asdict(self) | {"parameters": dict(self.parameters)}
 
     @classmethod
+    def of_row(cls, row: Mapping[str, Any] | None, who: str) -> "Judge":
+        """The judge of a judgment in a book, whose description may lack parts; `who` where it does not name the model.
+
+        >>> Judge.of_row({"name": "m", "prompt_hash": "a"}, "m-1").prompt_hash, Judge.of_row(None, "m-1").model
+        ('a', 'm-1')
+        """
+        row = row or {}
+        texts = {part.name: row[part.name] for part in fields(cls) if isinstance(row.get(part.name), str)}
+        named = [name for name in (texts.pop("model", ""), row.get("name")) if isinstance(name, str) and name]
+        parameters = row.get("parameters")
+        return cls(
+            named[0] if named else who,
+            parameters=parameters if isinstance(parameters, Mapping) else {},
+            **{name: text for name, text in texts.items() if name != "parameters"},
+        )
+
+    @classmethod
     def from_dict(cls, row: Mapping[str, Any], where: str = "judge") -> "Judge":
         """The judge of a card, a certificate or a row of the book.
 
@@ -78,7 +99,7 @@ class MeasureCheck:
     Attributes
     ----------
     difference: mean of model − human over `n` queries; low, high: its interval; None could not be computed.
-    margin: M; the judge may gate this measure where the interval lies within ±M/2.
+    margin: M; the judge may gate this measure where the interval lies within ±M/2. reason: why there is no interval.
     """
 
     measure: str
@@ -88,6 +109,7 @@ class MeasureCheck:
     low: float | None
     high: float | None
     n: int
+    reason: str | None = None
 
     @property
     def within(self) -> bool:
@@ -102,7 +124,8 @@ class Certificate:
 
     Attributes
     ----------
-    judge: who it is about. valid: for reporting. reasons: why not, empty where valid. checks: for gating.
+    judge: who it is about; without a model's name where that is not known. valid: for reporting. reasons: why not, empty
+    where valid. checks: for gating.
     """
 
     judge: Judge
@@ -111,12 +134,24 @@ class Certificate:
     checks: tuple[MeasureCheck, ...] = ()
     body: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def id(self) -> str:
+        """12 hex digits that name this certificate: of its whole document.
+
+        >>> len(Certificate(Judge("m"), True).id)
+        12
+        """
+        text = json.dumps([self.judge.to_dict(), self.valid, dict(self.body)], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
     def refusal(self, judge: Judge, measures: Mapping[str, float]) -> list[str]:
         """Why labels of `judge` may not gate `measures` (canonical name → margin) by this certificate; empty where they may.
 
         >>> Certificate(Judge("m"), True).refusal(Judge("n"), {})
         ['the certificate is of another judge: m, not n']
         """
+        if not self.judge.model:
+            return ["the certificate does not say which judge it is about"]
         if judge.id != self.judge.id:
             other = "" if judge.model != self.judge.model else " with another prompt, parser or parameters"
             return [f"the certificate is of another judge: {self.judge.model}, not {judge.model}{other}"]
@@ -143,6 +178,99 @@ def _range(check: MeasureCheck) -> str:
     if check.low is None or check.high is None:
         return "an amount that is not known"
     return f"{check.low:.3f} to {check.high:.3f}"
+
+
+def reasons_against(
+    *,
+    design: str | None,
+    queries: int,
+    pairs: int,
+    kappa_low: float | None,
+    agreement: float | None,
+    majority: float | None,
+) -> list[str]:
+    """Why a certificate of these numbers is not valid, in plain words; empty where it is.
+
+    The one place of the rule: `certify` makes certificates by it, and a file that says otherwise is refused by it.
+    "Beats the majority class" compares the two shares in the sample. The majority grade is chosen after people's answers are
+    known, so the baseline is the best that any constant judge could have reached on this very sample; and a judge that
+    knows nothing is kept out by kappa's lower bound, which is about more than this sample.
+
+    Parameters
+    ----------
+    design: one of `SAMPLES`, or None: not stated. agreement, majority: shares of the pairs. None could not be computed.
+
+    >>> reasons_against(design="random", queries=25, pairs=300, kappa_low=0.2, agreement=0.6, majority=0.4)
+    []
+    >>> reasons_against(design=None, queries=9, pairs=300, kappa_low=0.2, agreement=0.6, majority=0.4)[1]
+    '9 queries, 20 are needed'
+    """
+    found = []
+    if design is None:
+        found.append("how the sample was drawn is not stated: --sample random, stratified or pool")
+    elif design not in SAMPLES:
+        found.append(f"the sample's design {design!r} is not one of {', '.join(SAMPLES)}")
+    if queries < LEAST_QUERIES:
+        found.append(f"{amount(queries, 'query', 'queries')}, {LEAST_QUERIES} are needed")
+    if pairs < LEAST_PAIRS:
+        found.append(f"{amount(pairs, 'pair')}, {LEAST_PAIRS} are needed")
+    if kappa_low is None:
+        found.append(
+            "kappa has no interval, and without its lower bound nothing shows that the judge does better than chance"
+        )
+    elif kappa_low <= 0:
+        found.append(
+            f"kappa's lower bound, {kappa_low:.3f}, is not above 0: the judge may do no better than chance"
+        )
+    if agreement is None or majority is None:
+        found.append("there is no share of equal grades")
+    elif agreement <= majority:
+        found.append(
+            f"it does not beat the majority class: {agreement:.3f} of its grades are people's, and one grade given to "
+            f"every pair would reach {majority:.3f}"
+        )
+    return found
+
+
+def refusals(
+    judges: Sequence[Judge], certificate: Certificate | None, measures: Mapping[str, float] | None = None
+) -> list[str]:
+    """Why labels of these judges are uncertified or, with `measures` (name → margin), may not gate; empty where all is well.
+
+    >>> refusals([Judge("m")], None), refusals([Judge("m")], Certificate(Judge("m"), True))
+    (['no certificate is named'], [])
+    """
+    if certificate is None:
+        return ["no certificate is named"]
+    if not judges:
+        return [NO_JUDGE]
+    found = [said for judge in judges for said in certificate.refusal(judge, measures or {})]
+    return list(dict.fromkeys(found))
+
+
+def told(judges: Sequence[Judge], certificate: Certificate | None, models: int, labels: int) -> str:
+    """What the labels of a model are worth, in one sentence; `models` of all `labels` are a model's.
+
+    >>> told([Judge("m", prompt="p 1")], Certificate(Judge("m", prompt="p 1"), True), 9, 9)
+    'labels of m (p 1), certified: valid for reporting'
+    >>> told([Judge("m")], None, 1, 3)
+    'uncertified: 1 of 3 labels of m: no certificate is named'
+    """
+    who = sentence(judges) or "a model that is not named"
+    count = "labels" if models == labels else f"{models} of {labels} labels"
+    against = refusals(judges, certificate)
+    if against:
+        return f"uncertified: {count} of {who}: {'; '.join(against)}"
+    return f"{count} of {who}, certified: valid for reporting"
+
+
+def distinct(judges: Iterable[Judge]) -> tuple[Judge, ...]:
+    """The judges, each once, in their order.
+
+    >>> len(distinct([Judge("m"), Judge("n"), Judge("m")]))
+    2
+    """
+    return tuple({judge.id: judge for judge in judges}.values())
 
 
 def sentence(judges: Sequence[Judge]) -> str:

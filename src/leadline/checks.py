@@ -107,7 +107,10 @@ def one_grade_a_pair(frame: pl.DataFrame, source: str, conflicts: str) -> tuple[
         "majority": pl.col("grade").mode().min(),
         "error": pl.col("grade").first(),
     }[conflicts]
-    rest = [pl.col(c).first() for c in frame.columns if c not in (*key, "grade")]
+    rest = [pl.col(c).first() for c in frame.columns if c not in (*key, "grade", ROW)]
+    if ROW in frame.columns:
+        # The line of the grade that was taken, for whoever finds fault with it later; a mean stands in no line.
+        rest.append(pl.coalesce(pl.col(ROW).filter(pl.col("grade") == rule).first(), pl.col(ROW).first()))
     return frame.group_by(key, maintain_order=True).agg(rule, *rest).select(frame.columns), merged, resolved
 
 

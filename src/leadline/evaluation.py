@@ -61,6 +61,7 @@ def evaluate(
     average: str | None = None,
     watch: Callable[[RunSource], RunSource] | None = None,
     evidence: Any = None,
+    certificate: Any = None,
     **switches: Any,
 ) -> Scores:
     """Measure one or more runs against graded judgments.
@@ -77,15 +78,14 @@ def evaluate(
     bounds: also give the least and greatest value that unjudged documents could lead to.
     interval: `auto` (Student's t, Wilson for yes/no measures) or `bootstrap` (percentile, by `seed`).
     conflicts, grade_map, max_grade: what to do with judgments (see `leadline.tables.Qrels.checked`).
-    hash_inputs: record the SHA-256 of each file. watch: wraps each run before it is read, to show progress.
+    hash_inputs: record each file's SHA-256. watch: wraps each run as it is read. certificate: of a model's labels.
 
     Raises
     ------
     UsageError, InputError: the call or a file is wrong. NotComparableError: no query in common.
 
-    >>> scores = evaluate({"q": ["d1", "d2"]}, {"q": {"d2": 1}}, ["RR", "P@1"])
-    >>> scores.mean("RR"), scores.mean("P@1")
-    (0.5, 0.0)
+    >>> evaluate({"q": ["d1", "d2"]}, {"q": {"d2": 1}}, ["RR", "P@1"]).mean("RR")
+    0.5
     """
     spare_addresses()
     of_text = {name: switches.pop(name) for name in OF_TEXT if name in switches}
@@ -94,7 +94,7 @@ def evaluate(
     if interval not in ("auto", "bootstrap"):
         raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
     grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
-    formats = {"input_format": input_format, "qrels_format": qrels_format}
+    formats = {"input_format": input_format, "qrels_format": qrels_format, "certificate": certificate}
     given = gather(run, qrels, queries, rules, grading=grading, evidence=evidence, of_text=of_text, **formats)
     rng = np.random.default_rng(seed) if interval == "bootstrap" else None
     if watch is not None:

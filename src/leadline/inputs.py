@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from leadline.conventions import Conventions
 from leadline.errors import InputError, UnknownNameError, UsageError, printable
+from leadline.formats.card import with_certificate
 from leadline.formats.read import read_qrels, read_queries, read_rag_rows, read_run
 from leadline.formats.source import Source
 from leadline.formats.trec import name_of
@@ -87,17 +88,21 @@ def gather(
     qrels_format: str | None = None,
     evidence: Any = None,
     of_text: Mapping[str, Any] | None = None,
+    certificate: Any = None,
 ) -> Inputs:
     """The tables behind what was given; see `leadline.evaluation.evaluate` for the kinds.
 
     `grading` holds what `Qrels.checked` takes: conflicts, grade_map, max_grade. `evidence` may stand in place of qrels,
-    with the rest of `gather_passages`' parameters in `of_text`.
+    with the rest of `gather_passages`' parameters in `of_text`. `certificate` is named for labels of a model (a path, or a
+    `Certificate`), in place of one that their card names.
 
     Raises
     ------
     UsageError: two systems of one name, or no judgments. InputError: a file or object is wrong.
     """
     if evidence is not None:
+        if certificate is not None:
+            raise UsageError("a certificate is of labels of a model; with evidence there are none")
         if qrels is not None:
             raise UsageError(
                 "give judgments or evidence, not both: from evidence the judgments of chunks are made"
@@ -110,6 +115,8 @@ def gather(
     names = [one.name for one in runs]
     _no_name_twice(names)
     table = door.references(names) if qrels is None else door.judgments(qrels)
+    if certificate is not None:
+        table = with_certificate(table, certificate)
     asked = door.questions(queries)
     return Inputs(tuple(runs), table, asked, tuple(door.paths))
 

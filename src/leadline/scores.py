@@ -70,6 +70,99 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Ends:
+    """An estimate with the ends of its interval, from n queries; None is "could not be computed"."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def width(self) -> float | None:
+        """How wide the interval is."""
+        return None if self.low is None or self.high is None else self.high - self.low
+
+    def to_dict(self) -> dict[str, Any]:
+        """The interval as it stands in the JSON output."""
+        return {**asdict(self), "width": self.width}
+
+
+@dataclass(frozen=True)
+class Powered:
+    """A mean (`baseline` None) or a mean difference, system − baseline, from few labels of people and many of a model.
+
+    Attributes
+    ----------
+    both: by prediction-powered inference, n the queries that people judged. human: those queries by people's labels alone.
+    judge: all queries by the model's labels alone, biased as the model is. level: of the three intervals.
+    one_sided_low: the lower end at level 1 − 2·alpha. lam: how much the model's labels count, 0 to 1. n_unlabelled: queries
+    that the model alone judged. rectifier: mean of human − model. correlation: of the two, query by query.
+    gain: variance by people alone ÷ that of `both`. left_out: queries without a value by one of the two, of those that
+    people judged; left_out_unlabelled: of the others. reason: why there is no interval, or why the model's labels do
+    not count. remarks: what a reader should know. effect: of a difference, what the interval says at a margin.
+    """
+
+    measure: str
+    system: str
+    baseline: str | None
+    both: Ends
+    human: Ends
+    judge: Ends
+    level: float
+    one_sided_low: float | None
+    lam: float
+    n_unlabelled: int
+    rectifier: float | None
+    correlation: float | None
+    gain: float | None
+    left_out: int = 0
+    left_out_unlabelled: int = 0
+    reason: str | None = None
+    remarks: tuple[str, ...] = ()
+    effect: str | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """The width of the interval by people and model ÷ that by people alone."""
+        wide, alone = self.both.width, self.human.width
+        return None if wide is None or not alone else wide / alone
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as it stands in the JSON output."""
+        row = asdict(self)
+        ends = {name: getattr(self, name).to_dict() for name in ("both", "human", "judge")}
+        return {**row, **ends, "ratio": self.ratio, "remarks": list(self.remarks)}
+
+
+@dataclass(frozen=True)
+class PoweredScores:
+    """What few labels of people and many of a model say together.
+
+    Attributes
+    ----------
+    rows: one for each measure and system, or difference. labelled: queries with labels of both; without_model: queries
+    that people judged and the model did not, left out; unlabelled: queries that the model alone judged.
+    labels_a_query: how many labels the model gave a query, on the labelled ones and on the others.
+    labels: whose the model's labels are, and whether they are certified, in a sentence. judges: the same as JSON has it.
+    left_out: measures that are no mean.
+    """
+
+    rows: tuple[Powered, ...]
+    labelled: int
+    without_model: int
+    unlabelled: int
+    labels_a_query: tuple[float, float]
+    labels: str
+    judges: tuple[Mapping[str, Any], ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole as it stands in the JSON output."""
+        return {**asdict(self), "rows": [row.to_dict() for row in self.rows]}
+
+
+@dataclass(frozen=True)
 class Scores:
     """What an evaluation gives: always this shape, whatever was asked.
 
@@ -78,7 +171,8 @@ class Scores:
     cells: the values, one cell for each system and measure. summaries: one for each system, measure and slice.
     account: what went in and what became of it. conventions: the switches used. inputs: path, sha256, rows.
     warnings: plain sentences. headings: what a table prints over each measure (its name, with the gain where
-    it matters). names: the canonical name of each measure text as it was asked.
+    it matters). names: the canonical name of each measure text as it was asked. powered: where a model's labels were
+    given too, what both say together.
 
     >>> import leadline
     >>> scores = leadline.evaluate({"q": {"d": 1.0}}, {"q": {"d": 1}}, ["RR"])
@@ -95,6 +189,7 @@ class Scores:
     seed: int | None = None
     headings: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    powered: PoweredScores | None = None
 
     @property
     def systems(self) -> list[str]:

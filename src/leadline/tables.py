@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args
 import numpy as np
 import numpy.typing as npt
 
+from leadline.certificate import Certificate, Judge
 from leadline.errors import ROW, EmptyInputError, InputError, RowsError, UsageError, printable
 from leadline.ids import Ids, Ints, hashed, heads, of_series, to_series
 
@@ -186,7 +187,8 @@ class Qrels:
     with the same grade; `resolved` those settled by a named rule. `max_grade` is the declared top of the scale,
     or None for the largest grade of the file. Judgments of a sampled pool carry the columns `stratum` (text) and
     `probability` (that the pair is drawn), null where they are not known. Of labels made from a book of judgments,
-    `rule` names how, and `models` counts those that are a model's.
+    `rule` names how. Where labels are a model's, `models` counts them, `judges` says who made them (empty where that is
+    not known), and `certificate` is the one that was named for them.
     """
 
     table: "pl.DataFrame | Rows"
@@ -196,6 +198,8 @@ class Qrels:
     source: str = "qrels"
     rule: str | None = None
     models: int = 0
+    judges: tuple[Judge, ...] = ()
+    certificate: Certificate | None = None
 
     @classmethod
     def checked(

@@ -189,9 +189,9 @@ def test_judgments_added_removed_and_changed():
     old = {"q1": {"a": 2.0, "b": 0.0}, "q2": {"b": 1.0}}
     same = compare_judgments(old, old)
     assert (same.added, same.removed, same.changed, same.reasons()) == (0, (), (), ())
-    assert same.note() == "judgments unchanged"
+    assert same.notes() == ["judgments unchanged"]
     more = compare_judgments(old, {**old, "q3": {"x": 1.0, "y": 0.0}})
-    assert (more.reasons(), more.note()) == ((), "judgments since the baseline: +2")
+    assert (more.reasons(), more.notes()) == ((), ["judgments since the baseline: +2"])
     other = compare_judgments(old, {"q1": {"a": 1.0, "c": 1.0}})
     assert (other.added, other.removed, other.changed) == (
         1,

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from leadline.cli.chosen import grade_list
 from leadline.errors import UsageError, printable
 
 FORMATS = ("table", "json", "csv", "md")
@@ -52,7 +53,7 @@ def agreement(
     for path in write or []:
         if Path(path).suffix not in (*ENDINGS, ".jsonl"):
             raise UsageError(f"{printable(path)}: --write takes {' '.join(ENDINGS)} .jsonl")
-    rules = Rules(weights=weights, metric=metric, scale=_scale(grades), seed=seed)
+    rules = Rules(weights=weights, metric=metric, scale=grade_list(grades), seed=seed)
     report = agreement_report(rows_of(book), rules)
     texts = {"table": agreement_text, "json": document_text, "csv": agreement_csv, "md": agreement_markdown}
     for path in write or []:
@@ -62,20 +63,3 @@ def agreement(
             said = disputed if ending == ".jsonl" else texts[ENDINGS[ending]](report)
             temporary.write_text(said, encoding="utf-8")
     typer.echo(texts[format](report), nl=False)
-
-
-def _scale(text: str | None) -> tuple[float, ...] | None:
-    """The grades from `0,1,2`, ascending.
-
-    >>> _scale("3,0,1")
-    (0.0, 1.0, 3.0)
-    """
-    if text is None:
-        return None
-    try:
-        found = tuple(sorted({float(part) for part in text.split(",") if part.strip()}))
-    except ValueError:
-        found = ()
-    if not found or not all(abs(grade) < float("inf") for grade in found):
-        raise UsageError(f"--grades {text!r} has not the form 0,1,2,3")
-    return found

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from leadline.conventions import Conventions
     from leadline.inputs import Inputs
     from leadline.measure import Measure
+    from leadline.scores import Scores
     from leadline.tables import Qrels, RunSource
 
 AVERAGES = ("judged", "intersection")
@@ -55,6 +56,63 @@ def with_passages(chosen: dict[str, Any], given: Mapping[str, Any]) -> dict[str,
         )
     chosen["qrels"] = None
     return chosen
+
+
+def with_model_labels(chosen: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with a model's labels beside people's (--ppi), and the certificate of a model's labels.
+
+    Raises
+    ------
+    UsageError: what --ppi cannot go with.
+    """
+    chosen |= {name: given.get(name) for name in ("certificate", "ppi")}
+    if chosen["ppi"] is None:
+        return chosen
+    if chosen.get("qrels") is None:
+        raise UsageError("--ppi goes with --qrels: people's labels of some of the queries")
+    wrong = next((name for name in ("cluster", "weight") if chosen.get(name)), None)
+    if wrong is not None:
+        raise UsageError(f"--{wrong} does not go with --ppi, whose intervals take every query for itself")
+    return chosen
+
+
+def powered_by(
+    scores: "Scores",
+    given: "Inputs",
+    asked: "Mapping[str, Measure]",
+    rules: "Conventions",
+    chosen: Mapping[str, Any],
+    baseline: str | None = None,
+) -> "Scores":
+    """The scores with what people's labels and a model's say together, where --ppi names the model's."""
+    if chosen.get("ppi") is None:
+        return scores
+    from leadline.inputs import Inputs
+    from leadline.prediction_powered import powered, read_model_labels
+
+    grading = _grading(chosen)
+    book = labels_of_book(chosen["ppi"], chosen["qrels_format"], grading, ("model",))
+    model = read_model_labels(
+        book or chosen["ppi"],
+        grading,
+        chosen.get("certificate"),
+        qrels_format=chosen["qrels_format"],
+        comments=rules.comments,
+    )
+    alpha = chosen.get("alpha") or 0.05
+    found = powered(given, model, asked, rules, baseline=baseline, alpha=alpha)
+    hashed = any(one["sha256"] for one in scores.inputs)
+    read = Inputs((), model, paths=(("qrels", chosen["ppi"] if book is None else book.source),))
+    return replace(scores, powered=found, inputs=(*scores.inputs, *read.described(hashed, {})))
+
+
+def _grading(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What becomes of the grades of judgments."""
+    return {
+        "conflicts": chosen["conflicts"] or "error",
+        "grade_map": grade_map(chosen["grade_map"]),
+        "max_grade": chosen["max_grade"],
+    }
 
 
 def evidence_words(chosen: Mapping[str, Any]) -> list[str]:
@@ -110,10 +168,32 @@ def grade_map(text: str | None) -> dict[float, float] | None:
         raise UsageError(f"--grade-map {text!r} has not the form 1=4,2=3") from None
 
 
+def grade_list(text: str | None) -> tuple[float, ...] | None:
+    """The grades from `0,1,2`, ascending.
+
+    >>> grade_list("3,0,1")
+    (0.0, 1.0, 3.0)
+    """
+    if text is None:
+        return None
+    try:
+        found = tuple(sorted({float(part) for part in text.split(",") if part.strip()}))
+    except ValueError:
+        found = ()
+    if not found or not all(abs(grade) < float("inf") for grade in found):
+        raise UsageError(f"--grades {text!r} has not the form 0,1,2,3")
+    return found
+
+
 def labels_of_book(
-    path: str | None, form: str | None = None, grading: Mapping[str, Any] | None = None
+    path: str | None,
+    form: str | None = None,
+    grading: Mapping[str, Any] | None = None,
+    kinds: tuple[str, ...] | None = None,
 ) -> "Qrels | None":
     """The labels of a book of judgments by the rule `latest`; None where the path is none, or a format is named.
+
+    `kinds` keeps the judgments of some judges: person, unstated, model.
 
     Raises
     ------
@@ -130,7 +210,8 @@ def labels_of_book(
     from leadline.judging.labels import make_labels
 
     scale = {name: (grading or {}).get(name) for name in ("grade_map", "max_grade")}
-    return make_labels(rows_of(path)).qrels(shown_name(path), **scale)
+    rows = [row for row in rows_of(path) if kinds is None or row.kind in kinds]
+    return make_labels(rows).qrels(shown_name(path), **scale)
 
 
 def prepared(
@@ -152,17 +233,24 @@ def prepared(
         **switches,
     )
     asked = parse_all(chosen["measures"] or default_measures(chosen["k"]), rules)
-    grading = {
-        "conflicts": chosen["conflicts"] or "error",
-        "grade_map": grade_map(chosen["grade_map"]),
-        "max_grade": chosen["max_grade"],
-    }
+    grading = _grading(chosen)
     formats = {"input_format": chosen["input_format"], "qrels_format": chosen["qrels_format"]}
-    book = labels_of_book(chosen["qrels"], chosen["qrels_format"], grading)
+    ppi = chosen.get("ppi") is not None
+    # Beside a model's labels those of a book are people's; the certificate then is of the model's.
+    kinds = ("person", "unstated") if ppi else None
+    book = labels_of_book(chosen["qrels"], chosen["qrels_format"], grading, kinds)
     of_text = {name: chosen[name] for name in OF_TEXT} if evidence else None
     judgments = book or chosen["qrels"]
     given = gather(
-        list(runs), judgments, file, rules, grading=grading, evidence=evidence, of_text=of_text, **formats
+        list(runs),
+        judgments,
+        file,
+        rules,
+        grading=grading,
+        evidence=evidence,
+        of_text=of_text,
+        certificate=None if ppi else chosen.get("certificate"),
+        **formats,
     )
     if book is not None:
         given = replace(given, paths=(*given.paths, ("qrels", book.source)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leadline.cli import options
-from leadline.cli.chosen import prepared, settled, which_queries, with_passages
+from leadline.cli.chosen import prepared, settled, which_queries, with_model_labels, with_passages
 from leadline.cli.evaluate import check_arguments, load_plugins, progress
 from leadline.errors import UsageError
 
@@ -36,6 +36,8 @@ def compare(
     chunks: options.ChunksFiles = None,
     documents: options.DocumentsPlace = None,
     share: options.Share = 0.5,
+    certificate: options.CertificateFile = None,
+    ppi: options.ModelQrels = None,
     margin: options.Margin = 0.02,
     alpha: options.Alpha = 0.05,
     interval_of: options.IntervalOf = "auto",
@@ -67,6 +69,7 @@ def compare(
     """
     given = dict(locals())
     chosen = with_passages(settled(given), given) | {name: given[name] for name in OWN}
+    chosen = with_model_labels(chosen, given)
     chosen["options"] = _options(context, chosen)
     form = chosen["format"] or "table"
     _refuse(runs, chosen, form, write or [])

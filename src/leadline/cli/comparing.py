@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leadline.cli.chosen import evidence_words
+from leadline.cli.chosen import evidence_words, powered_by
 from leadline.comparison import Design, Pairs, all_pairs, compare, pair_intervals
 from leadline.conventions import Conventions
 from leadline.errors import InputError, UsageError, amount, printable
@@ -18,7 +18,7 @@ from leadline.formats.write import atomic_write
 from leadline.gating.completions import TwoRankings
 from leadline.gating.judge_first import doubt
 from leadline.gating.policy import Rule
-from leadline.gating.rules import decide_one
+from leadline.gating.rules import decide_one, effect_of
 from leadline.hits import Judged
 from leadline.inputs import Inputs
 from leadline.measure import Measure
@@ -33,6 +33,10 @@ DEPTHS = (1, 3, 5, 10, 20, 50, 100)
 """The depths at which a page shows Judged@k and recall@k."""
 SHOWN_DEPTH = 20
 """How deep the rankings are that a page shows side by side."""
+BY_PEOPLE = (
+    "the verdict goes by people's labels alone; what they and the model say together stands beside it, "
+    "since nothing here can show that its conditions hold"
+)
 PLAIN, CONDENSED = "plain", "condensed"
 
 
@@ -50,6 +54,7 @@ def built(
     scores = score(given, asked, rules, seed=chosen["seed"] or 0, hash_inputs=hashed)
     design = _design(given, chosen)
     rows = compare(scores, names[0], names[1:], design)
+    scores = _with_effects(powered_by(scores, given, asked, rules, chosen, names[0]), rows, chosen["margin"])
     slices = _slices(given, chosen["by"])
     rows += _by_slice(scores, names, design, slices)
     first = next(iter(asked.values()))
@@ -88,6 +93,21 @@ def built(
         doubt=doubts,
         remarks=(*remarks, *_disagreement(rows), *_against_nulls(given, first, rules, design, chosen)),
     )
+
+
+def _with_effects(scores: Scores, rows: Sequence[Comparison], margin: float) -> Scores:
+    """The scores with what each prediction-powered difference says, by the rules of every verdict's effect."""
+    if scores.powered is None:
+        return scores
+    by_people = {(row.measure, row.candidate): row for row in rows}
+    told = []
+    for one in scores.powered.rows:
+        row = by_people[one.measure, one.system]
+        own = replace(
+            row, n=one.both.n, low=one.both.low, high=one.both.high, one_sided_low=one.one_sided_low
+        )
+        told.append(replace(one, effect=effect_of(own, margin)))
+    return replace(scores, powered=replace(scores.powered, rows=tuple(told)))
 
 
 def _design(given: Inputs, chosen: Mapping[str, Any]) -> Design:
@@ -195,7 +215,10 @@ def _verdict(
         two = TwoRankings.of(given.runs[0], given.runs[1], judged, measure, rules)
         rule = Rule(str(measure), chosen["margin"], alpha=chosen["alpha"])
         found = doubt(two, rule, comparison=row, seed=chosen["seed"] or 0)
-    verdict = decide_one(row, chosen["margin"], doubt=found, complete=rules.complete, files=files)
+    notes = [BY_PEOPLE] if chosen.get("ppi") else []
+    verdict = decide_one(
+        row, chosen["margin"], doubt=found, complete=rules.complete, files=files, notes=notes
+    )
     return verdict, None if found is None else asdict(found), ()
 
 

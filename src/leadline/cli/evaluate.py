@@ -12,7 +12,7 @@ import typer
 
 from leadline.cli import options
 from leadline.cli.bars import bars
-from leadline.cli.chosen import listed, prepared, settled, with_passages
+from leadline.cli.chosen import listed, powered_by, prepared, settled, with_model_labels, with_passages
 from leadline.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def evaluate(
     chunks: options.ChunksFiles = None,
     documents: options.DocumentsPlace = None,
     share: options.Share = 0.5,
+    certificate: options.CertificateFile = None,
+    ppi: options.ModelQrels = None,
     bounds: options.Bounds = None,
     ties: options.Ties = None,
     order: options.Order = None,
@@ -62,7 +64,7 @@ def evaluate(
     Example: leadline evaluate bm25.run dense.run --qrels qrels.txt -m nDCG@10,R@5
     """
     given = dict(locals())
-    chosen = with_passages(settled(given), given)
+    chosen = with_model_labels(with_passages(settled(given), given), given)
     form = chosen["format"] or "table"
     if form not in FORMATS:
         raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
@@ -91,7 +93,8 @@ def _evaluated(
     rng = np.random.default_rng(seed) if interval == "bootstrap" else None
     given, asked, rules = prepared(runs, chosen, watch)
     by, bounds = chosen["by"], bool(chosen["bounds"])
-    return score(given, asked, rules, by=by, with_bounds=bounds, rng=rng, seed=seed, hash_inputs=hashed)
+    scores = score(given, asked, rules, by=by, with_bounds=bounds, rng=rng, seed=seed, hash_inputs=hashed)
+    return powered_by(scores, given, asked, rules, chosen)
 
 
 def _show(scores: "Scores", form: str, per_query: bool, write: list[str], quiet: bool) -> None:

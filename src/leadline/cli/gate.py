@@ -21,6 +21,7 @@ from leadline.errors import EmptyInputError, NotComparableError, UsageError, amo
 if TYPE_CHECKING:
     from leadline.gating.gate import GateReport
     from leadline.gating.policy import Policy
+    from leadline.tables import Qrels
 
 FORMATS = ("table", "json", "md")
 
@@ -101,7 +102,7 @@ def baseline(
         )
         pinned = pin(
             given.runs[0],
-            given.qrels,
+            _whose(given.qrels, policy, settings),
             list(policy.parsed.values()),
             rules,
             query_texts={query: text for query, text in texts.items() if text is not None},
@@ -227,11 +228,7 @@ def _found(
         files |= {"baseline_run": run} if Path(run).is_file() else {}
     try:
         given, _, rules = prepared([candidate], chosen, watch)
-        if given.qrels.models:
-            raise UsageError(
-                f"{printable(given.qrels.source)}: {amount(given.qrels.models, 'label')} of a model without a "
-                "certificate, which cannot gate; persons' alone: leadline book export BOOK qrels.txt --kind person"
-            )
+        given = replace(given, qrels=_whose(given.qrels, policy, settings))
     except EmptyInputError as error:
         gated = _counted(path, count_gate, pinned.gated)
         return unscored(policy, name, str(error), files, baseline=pinned.system, gated=gated)
@@ -302,6 +299,14 @@ def _beside(name: str, settings: Settings) -> str:
     """A file that the settings name, found from their folder."""
     folder = settings.path.parent if settings.path is not None else Path()
     return os.path.relpath(name if Path(name).is_absolute() else folder / name)
+
+
+def _whose(qrels: "Qrels", policy: "Policy", settings: Settings) -> "Qrels":
+    """The judgments with what the policy says of who made them."""
+    from leadline.gating.certified import as_the_policy_says
+
+    certificate = None if policy.certificate is None else _beside(policy.certificate, settings)
+    return as_the_policy_says(qrels, policy, certificate)
 
 
 def _corpus_hash(path: str) -> str:

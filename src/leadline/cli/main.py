@@ -9,10 +9,12 @@ import typer
 from leadline.cli.agreement import agreement
 from leadline.cli.ann import ann
 from leadline.cli.book import app as book
+from leadline.cli.certify import certify
 from leadline.cli.collect import collect
 from leadline.cli.compare import compare, power
 from leadline.cli.context import context
 from leadline.cli.demo import demo
+from leadline.cli.drift import drift
 from leadline.cli.evaluate import evaluate
 from leadline.cli.evidence import app as evidence
 from leadline.cli.gate import baseline, gate, init
@@ -53,6 +55,8 @@ app.command(rich_help_panel="Judge")(judge)
 app.command(rich_help_panel="Judge")(serve)
 app.add_typer(book, name="book", rich_help_panel="Judge")
 app.command(rich_help_panel="Judge")(agreement)
+app.command(rich_help_panel="Judge")(certify)
+app.command(rich_help_panel="Judge")(drift)
 app.command(rich_help_panel="Index and context")(context)
 app.command(rich_help_panel="Index and context")(pack)
 app.command(rich_help_panel="Index and context")(collect)

@@ -155,3 +155,19 @@ ComparedWrite = Annotated[
     ),
 ]
 Difference = Annotated[float, typer.Option(help="The difference worth having, in the measure's own units.")]
+CertificateFile = Annotated[
+    str | None,
+    typer.Option(
+        "--certificate",
+        metavar="FILE",
+        help="The judgments are a model's, and this is its certificate (as `leadline certify` writes it).",
+    ),
+]
+ModelQrels = Annotated[
+    str | None,
+    typer.Option(
+        "--ppi",
+        metavar="MODEL-QRELS",
+        help="A model's labels, of these queries and of more: prediction-powered intervals (PPI++).",
+    ),
+]

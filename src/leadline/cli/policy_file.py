@@ -65,6 +65,8 @@ def policy_text(qrels: str, queries: str | None, asked: list[str], margin: float
         "error_share = 0.0            # the share of failed rows that is allowed\n"
         "must_pass = []               # query ids that may not get worse\n"
         '# judgments = "complete"     # everything unlisted is not relevant; switches judge-first off\n'
+        '# labels = "model"           # the judgments are a model\'s, and no card beside them says so\n'
+        '# certificate = "certificate.json"   # of that model; without a valid one its labels cannot gate\n'
         '# by = "type"                # the column of the queries that slices name\n'
         "alpha = 0.05\nseed = 0\n\n" + rules
     )

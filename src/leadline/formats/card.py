@@ -3,16 +3,21 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from leadline.certificate import Judge
-from leadline.errors import InputError, printable
+from leadline.certificate import Certificate, Judge
+from leadline.errors import InputError, UsageError, printable
+from leadline.formats.certificate import read_certificate
 from leadline.formats.write import atomic_write
+from leadline.tables import Qrels
 
 ENDING = ".leadline.json"
-KINDS = ("person", "model")
+KINDS = ("person", "model", "mixed")
+"""`mixed`: labels of a book, some a person's and some a model's."""
+FOLDER = "labels"
+"""Within a folder (BEIR) the card is `labels.leadline.json`."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +26,9 @@ class Card:
 
     Attributes
     ----------
-    kind: `person` or `model`. judge: of a model's labels. labels: how many rows the file had. sha256: of the file's bytes;
-    a file that was changed afterwards is not what the card tells of. certificate: path of a certificate, or None.
+    kind: `person`, `model` or `mixed`. judge: of a model's labels. labels: how many rows the file had. sha256: of the
+    file's bytes; a file that was changed afterwards is not what the card tells of. certificate: path of a certificate, from
+    the card's folder, or None. judges: where they are several. models: how many of mixed labels are a model's.
     """
 
     kind: str
@@ -31,6 +37,8 @@ class Card:
     sha256: str | None = None
     certificate: str | None = None
     made: str = ""
+    judges: tuple[Judge, ...] = ()
+    models: int | None = None
 
 
 def card_path(labels: str | Path) -> Path:
@@ -40,7 +48,7 @@ def card_path(labels: str | Path) -> Path:
     'qrels.txt.leadline.json'
     """
     path = Path(labels)
-    return path.with_name(path.name + ENDING)
+    return path / f"{FOLDER}{ENDING}" if path.is_dir() else path.with_name(path.name + ENDING)
 
 
 def write_card(labels: str | Path, card: Card) -> Path:
@@ -81,6 +89,43 @@ def read_card(labels: str | Path) -> Card | None:
     return card
 
 
+def with_card(qrels: Qrels, path: str | Path) -> Qrels:
+    """The judgments of a file with what its card says of them: whose they are, and what certifies the judge.
+
+    Raises
+    ------
+    InputError: the card or the certificate that it names cannot be read, or is wrong.
+    """
+    card = None if str(path) == "-" else read_card(path)
+    if card is None or card.kind == "person":
+        return qrels
+    total = len(qrels.rows.number)
+    models = total if card.models is None else min(card.models, total)
+    judges = card.judges or (() if card.judge is None else (card.judge,))
+    certificate = None
+    if card.certificate is not None:
+        certificate = read_certificate(card_path(path).parent / card.certificate)
+    return replace(qrels, models=models, judges=judges, certificate=certificate)
+
+
+def with_certificate(qrels: Qrels, certificate: str | Path | Certificate) -> Qrels:
+    """The judgments with a certificate that was named for them; where no card said whose they are, they are its judge's.
+
+    Raises
+    ------
+    UsageError: labels of a book that are all people's. InputError: it cannot be read.
+    """
+    found = certificate if isinstance(certificate, Certificate) else read_certificate(certificate)
+    if qrels.models:
+        return replace(qrels, certificate=found)
+    if qrels.rule is not None:
+        raise UsageError(
+            f"{printable(qrels.source)}: no label of a model is in it, so there is nothing to certify"
+        )
+    judges = (found.judge,) if found.judge.model else ()
+    return replace(qrels, models=len(qrels.rows.number), judges=judges, certificate=found)
+
+
 def hash_of(path: str | Path) -> str:
     """The SHA-256 of a file's bytes, hex."""
     with Path(path).open("rb") as file:
@@ -89,7 +134,8 @@ def hash_of(path: str | Path) -> str:
 
 def _card(row: Any, where: str) -> Card:
     known: Mapping[str, type | tuple[type, ...]] = {
-        "kind": str, "judge": dict, "labels": int, "sha256": str, "certificate": str, "made": str,
+        "kind": str, "judge": dict, "labels": int, "sha256": str, "certificate": str, "made": str, "judges": list,
+        "leadline": str, "file": str, "account": dict, "models": list, "pairs_of_models": list,
     }  # fmt: skip
     if not isinstance(row, dict):
         raise InputError(f"{where}: expected an object with kind")
@@ -98,9 +144,27 @@ def _card(row: Any, where: str) -> Card:
             raise InputError(f"{where}: unknown field {printable(name)!r}; known: {', '.join(known)}")
         if not isinstance(value, known[name]) or isinstance(value, bool):
             raise InputError(f"{where}: {name}: found {json.dumps(value)[:80]}")
+    # Cards of a book's labels had no kind before; they stand only where a model's labels are among them.
+    row = {"kind": "mixed", **row} if "pairs_of_models" in row else row
     if row.get("kind") not in KINDS:
         raise InputError(f"{where}: kind is not one of {', '.join(KINDS)}")
-    if row["kind"] == "model" and "judge" not in row:
+    if row["kind"] == "model" and "judge" not in row and not row.get("judges"):
         raise InputError(f"{where}: kind model needs judge, at least its model's name")
     judge = Judge.from_dict(row["judge"], where) if "judge" in row else None
-    return Card(**(row | {"judge": judge}))
+    taken = {name: row[name] for name in ("kind", "labels", "sha256", "certificate", "made") if name in row}
+    return Card(**taken, judge=judge, judges=_judges(row, where), models=_models(row))
+
+
+def _judges(row: Mapping[str, Any], where: str) -> tuple[Judge, ...]:
+    """The judges of a book's labels; of an older card no more than their names."""
+    if "judges" in row:
+        if not all(isinstance(one, dict) for one in row["judges"]):
+            raise InputError(f"{where}: judges: expected a list of objects")
+        return tuple(Judge.from_dict(one, where) for one in row["judges"])
+    names = [one.get("who") for one in row.get("models", ()) if isinstance(one, dict)]
+    return tuple(Judge(name) for name in names if isinstance(name, str) and name)
+
+
+def _models(row: Mapping[str, Any]) -> int | None:
+    """How many labels are a model's; None: all."""
+    return len(row["pairs_of_models"]) if "pairs_of_models" in row else None

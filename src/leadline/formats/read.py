@@ -5,7 +5,7 @@ Each reader is imported when a file needs it, so that a TREC run does not wait f
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from leadline.conventions import Conventions
 from leadline.errors import ROW, InputError, UsageError, printable
@@ -70,27 +70,35 @@ def read_qrels(
     comments: bool = False,
     keep_subtopic: bool = False,
 ) -> Qrels:
-    """Judgments from a file or a BEIR folder (its split `test`).
+    """Judgments from a file or a BEIR folder (its split `test`), with what a card beside it says of who made them.
 
     Raises
     ------
     InputError, RowsError: the file cannot be read or is wrong. UnknownNameError: no such format.
     """
+    from leadline.formats.card import with_card
+
+    scale = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
+    return with_card(_read_qrels(path, input_format, comments, keep_subtopic, scale), path)
+
+
+def _read_qrels(
+    path: str | Path, input_format: str | None, comments: bool, keep_subtopic: bool, scale: dict[str, Any]
+) -> Qrels:
+    """The judgments of a file, whoever made them."""
     form = _named(path, input_format)
     if is_book(path):
         raise _is_a_book(str(path))
     if form == "beir":
         from leadline.formats.beir import read_beir_qrels
 
-        return read_beir_qrels(path, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade)
+        return read_beir_qrels(path, **scale)
     source = Source.open(path)
     form = form or _recognised(source)
     if form in ("trec", "trec-sampled"):
         sampled = form == "trec-sampled"
         table = read_trec_qrels(source, comments=comments, keep_subtopic=keep_subtopic, sampled=sampled)
-        return Qrels.checked(
-            table, source=source.name, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade
-        )
+        return Qrels.checked(table, source=source.name, **scale)
     from leadline.formats.rows import read_rows_qrels
 
     if form == "jsonl" and is_rows(source):
@@ -99,9 +107,7 @@ def read_qrels(
         source,
         form,
         keep_subtopic=keep_subtopic,
-        conflicts=conflicts,
-        grade_map=grade_map,
-        max_grade=max_grade,
+        **scale,
     )
     if isinstance(qrels, Qrels):
         return qrels

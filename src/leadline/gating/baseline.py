@@ -16,6 +16,7 @@ from leadline.errors import InputError, NotComparableError, UsageError, printabl
 from leadline.formats.read import read_run
 from leadline.formats.source import Source
 from leadline.formats.write import atomic_write
+from leadline.gating.certified import other_labels, pinned_labels
 from leadline.hits import Judged
 from leadline.measure import Measure
 from leadline.ranking import head
@@ -42,7 +43,8 @@ class Baseline:
     query_hashes: the first 16 hexadecimal digits of the SHA-256 of each query's text, where texts were given.
     date: ISO. commit: of the repository. version: of this package. gated: how often it was gated against.
     corpus_sha256: of the file of documents, where the policy names one.
-    path: the file it was read from.
+    labels: whose the judgments were: `models`, how many labels; `judges`; `certificate`, its id. None in baselines of
+        earlier versions. path: the file it was read from.
     """
 
     system: str
@@ -62,6 +64,7 @@ class Baseline:
     version: str
     gated: int = 0
     corpus_sha256: str | None = None
+    labels: Mapping[str, Any] | None = None
     path: str | None = field(default=None, compare=False)
 
     def run(self) -> RunSource:
@@ -96,16 +99,19 @@ class Baseline:
 class JudgmentChange:
     """What became of the judgments since the baseline was pinned.
 
-    `added` counts new pairs; `removed` and `changed` list (query id, document id, old grade[, new grade]).
+    `added` counts new pairs; `removed` and `changed` list (query id, document id, old grade[, new grade]). `others` says
+    that others judged them, `certificate` that their judge has another certificate; None where that is not so.
     """
 
     added: int
     removed: tuple[tuple[str, str, float], ...]
     changed: tuple[tuple[str, str, float, float], ...]
+    others: str | None = None
+    certificate: str | None = None
 
     def reasons(self, shown: int = 10) -> tuple[str, ...]:
         """Why the judgments make the two not comparable; empty where there were only additions."""
-        said = []
+        said = [] if self.others is None else [self.others]
         for word, rows in (("removed", self.removed), ("changed", self.changed)):
             if rows:
                 listed = [_pair(row) for row in rows[:shown]]
@@ -113,9 +119,10 @@ class JudgmentChange:
                 said.append(f"judgments {word} since the baseline: {len(rows)} ({', '.join(listed)}{more})")
         return tuple(said)
 
-    def note(self) -> str:
-        """`+n` for the judgments that were added, or that there are none."""
-        return f"judgments since the baseline: +{self.added}" if self.added else "judgments unchanged"
+    def notes(self) -> list[str]:
+        """`+n` for the judgments that were added, or that there are none; and what is new of their certificate."""
+        first = f"judgments since the baseline: +{self.added}" if self.added else "judgments unchanged"
+        return [first] if self.certificate is None else [first, self.certificate]
 
 
 def pin(
@@ -176,6 +183,7 @@ def pin(
         date or datetime.now(UTC).date().isoformat(),
         commit,
         version,
+        labels=pinned_labels(qrels),
     )
 
 
@@ -189,7 +197,7 @@ def write_baseline(baseline: Baseline, path: str | Path) -> None:
     name = str(path).lower()
     if not name.endswith((".json", ".json.gz")):
         raise UsageError(f"{printable(str(path))}: a baseline is written as .json or .json.gz")
-    row = {"kind": KIND, "form": FORM, **{key: getattr(baseline, key) for key in _FIELDS}}
+    row = {"kind": KIND, "form": FORM, **{key: getattr(baseline, key) for key in (*_FIELDS, "labels")}}
     row["judgments"] = _packed(baseline.judgments)
     content = (json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n").encode()
     if name.endswith(".gz"):
@@ -260,6 +268,13 @@ def compare_judgments(old: Grades, new: Grades) -> JudgmentChange:
                     changed.append((query, document, grade, now[document]))
     added = sum(len(grades) for grades in new.values()) - kept
     return JudgmentChange(added, tuple(removed), tuple(changed))
+
+
+def judgments_since(baseline: Baseline, qrels: Qrels) -> JudgmentChange:
+    """What became of the judgments since a baseline was pinned: their grades, whose they are, and their certificate."""
+    others, certificate = other_labels(baseline.labels, qrels)
+    change = compare_judgments(baseline.judgments, grades_of(qrels))
+    return replace(change, others=others, certificate=certificate)
 
 
 def looks_to(measure: Measure) -> float:
@@ -351,4 +366,5 @@ def _from_row(row: dict[str, Any], path: str) -> Baseline:
         for query, grades in values["judgments"].items()
     }
     values |= {key: tuple(values[key]) for key in ("measures", "empty")}
-    return Baseline(**values, path=path)
+    # Earlier versions did not say whose the judgments were.
+    return Baseline(**values, labels=row.get("labels"), path=path)

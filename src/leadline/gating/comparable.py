@@ -5,7 +5,7 @@ from typing import Any
 
 from leadline.conventions import Conventions
 from leadline.errors import printable
-from leadline.gating.baseline import Baseline, compare_judgments, grades_of, looks_to, text_hash
+from leadline.gating.baseline import Baseline, judgments_since, looks_to, text_hash
 from leadline.spelling import parse
 from leadline.tables import Qrels
 
@@ -47,7 +47,7 @@ def why_not_comparable(
         some = printable(", ".join(other[:5]))
         said.append(f"query texts changed since the baseline: {len(other)} ({some})")
     if not accept_changed_judgments:
-        said += compare_judgments(baseline.judgments, grades_of(qrels)).reasons()
+        said += judgments_since(baseline, qrels).reasons()
     return tuple(said)
 
 

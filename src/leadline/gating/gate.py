@@ -11,7 +11,8 @@ from leadline.comparison import Design, compare
 from leadline.conventions import Conventions
 from leadline.errors import EmptyInputError, NotComparableError, UsageError, amount, printable
 from leadline.evaluation import score
-from leadline.gating.baseline import Baseline, JudgmentChange, compare_judgments, grades_of
+from leadline.gating.baseline import Baseline, JudgmentChange, judgments_since
+from leadline.gating.certified import margins, refused, said_of_labels
 from leadline.gating.comparable import why_not_comparable
 from leadline.gating.completions import TwoRankings
 from leadline.gating.doubt import Doubt
@@ -25,7 +26,7 @@ from leadline.gating.finding import (
 )
 from leadline.gating.judge_first import doubt
 from leadline.gating.must_pass import MustPass, must_pass
-from leadline.gating.next_steps import gate_again, pin_again
+from leadline.gating.next_steps import certify_first, gate_again, pin_again
 from leadline.gating.policy import Policy, Rule
 from leadline.gating.rules import decide, exit_code, findings
 from leadline.hits import Judged
@@ -33,7 +34,7 @@ from leadline.inputs import Inputs
 from leadline.movement import heads_of
 from leadline.scores import Comparison, Scores, Verdict
 from leadline.spelling import parse
-from leadline.tables import Queries, RunSource
+from leadline.tables import Qrels, Queries, RunSource
 
 SHOWN_DEPTH = 20
 """How deep the rankings are that a page shows side by side."""
@@ -71,7 +72,8 @@ class GateReport:
     must_pass: what became of the queries that must pass.
     change: what became of the judgments. gated: how often the baseline was gated against, this time included.
     worst: the worst queries of the measure the verdict rests on. rankings: the first documents of both systems, to
-    depth 20, as `ranking.head` gives them; query_ids and texts go with them. command: how to do it again.
+    depth 20, as `ranking.head` gives them; query_ids and texts go with them. command: how to do it again. labels: the
+    judgments, None where they could not be read.
     """
 
     verdict: Verdict
@@ -90,6 +92,7 @@ class GateReport:
     query_ids: Sequence[str] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
+    labels: Qrels | None = None
 
     @property
     def exit_code(self) -> int:
@@ -135,30 +138,27 @@ def gate(
         raise UsageError(f"the gate takes one candidate, and got {len(given.runs)}")
     rules = rules or policy.conventions()
     candidate = given.runs[0]
-    texts = _texts(given.queries)
-    change = compare_judgments(baseline.judgments, grades_of(given.qrels))
-    notes = [change.note()] + ([corpus] if corpus else [])
+    change = judgments_since(baseline, given.qrels)
+    notes = [*change.notes(), *([corpus] if corpus else []), *said_of_labels(given.qrels, policy)]
     notes += [f"gated against this baseline: {gated} times"] if gated > 1 else []
-    reasons = why_not_comparable(
+    uncertified = refused(given.qrels, policy)
+    reasons = uncertified or why_not_comparable(
         baseline,
         given.qrels,
         list(policy.parsed.values()),
         rules,
-        query_texts=texts,
+        query_texts=_texts(given.queries),
         accept_changed_judgments=accept_changed_judgments,
     )
     name = baseline.system if baseline.system != candidate.name else f"{baseline.system}-baseline"
     empty = GateReport(Verdict("", "", ""), policy, name, candidate.name, change=change, gated=gated)
+    empty = replace(empty, labels=given.qrels)
     try:
         both = replace(given, runs=(_named(baseline.run(), name), candidate)) if not reasons else given
     except (NotComparableError, EmptyInputError) as error:
         reasons = (str(error),)
     if reasons:
-        closed = decide([], policy, not_comparable=reasons, notes=notes, files=files)
-        if reasons == change.reasons():
-            accepted = gate_again(files or {}, "--accept-changed-judgments")
-            closed = replace(closed, next=(*closed.next, *accepted))
-        return replace(empty, verdict=closed)
+        return replace(empty, verdict=_barred(empty, reasons, bool(uncertified), notes, files))
     try:
         scores = score(both, policy.parsed, rules, seed=policy.seed, hash_inputs=True)
         for run in both.runs:
@@ -193,6 +193,23 @@ def _closed(policy: Policy, reason: str, notes: Sequence[str], files: Mapping[st
     """Not comparable for what the candidate or a file lacks: that is to be put right, and the gate run again."""
     closed = decide([], policy, not_comparable=[reason], notes=notes, files=files)
     return replace(closed, next=gate_again(files or {}))
+
+
+def _barred(
+    empty: GateReport,
+    reasons: Sequence[str],
+    uncertified: bool,
+    notes: Sequence[str],
+    files: Mapping[str, str] | None,
+) -> Verdict:
+    """Not comparable: a model's labels must be certified first; changed judgments may be accepted."""
+    closed = decide([], empty.policy, not_comparable=reasons, notes=notes, files=files)
+    if uncertified:
+        return replace(closed, next=certify_first(files or {}, margins(empty.policy)))
+    if empty.change is not None and reasons == empty.change.reasons():
+        accepted = gate_again(files or {}, "--accept-changed-judgments")
+        return replace(closed, next=(*closed.next, *accepted))
+    return closed
 
 
 def _judged(

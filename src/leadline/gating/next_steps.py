@@ -57,6 +57,21 @@ def pin_again(files: Mapping[str, str]) -> tuple[str, ...]:
     return _lines(["leadline", "baseline", files.get("baseline_run", "RUN"), *named, *typed])
 
 
+def certify_first(files: Mapping[str, str], margins: Mapping[str, float | None]) -> tuple[str, ...]:
+    """The command that certifies the judge, for the measures and the smallest margin of the rules; and the gate again.
+
+    >>> certify_first({"qrels": "m.qrels", "candidate": "b.run", "baseline_run": "a.run"}, {"RR": 0.05})[0][:60]
+    'leadline certify a.run b.run --human HUMAN --model-labels m.'
+    """
+    runs = [files.get("baseline_run", "BASELINE.run"), files.get("candidate", "CANDIDATE")]
+    labels = ["--human", "HUMAN", "--model-labels", files.get("qrels", "LABELS")]
+    least = min((margin for margin in margins.values() if margin is not None), default=None)
+    within = [] if least is None else ["--margin", f"{least:g}"]
+    sample = ["--sample", "random", "--write", "certificate.json"]
+    certify = _lines(["leadline", "certify", *runs, *labels, "-m", ",".join(margins), *within, *sample])
+    return (*certify, *gate_again(files))
+
+
 def gate_again(files: Mapping[str, str], *options: str) -> tuple[str, ...]:
     """The same gate again, for what is to be put right in its inputs or accepted.
 

@@ -17,6 +17,7 @@ DEFAULT_MARGIN = 0.02
 Must = Literal["no-worse", "improve"]
 Undecided = Literal["warn", "fail"]
 Judgments = Literal["partial", "complete"]
+Labels = Literal["person", "model"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Policy:
     must_pass: queries on which no rule's measure may fall. profile: how bare measures are read and scored.
     by: the column of the queries that slices name. baseline: the pinned file. seed: of the draws.
     corpus: the file of the documents; a change since the baseline is reported.
+    labels: whose the judgments are, `person` or `model`, where no card beside them says it; None: people's.
+    certificate: the file with the certificate of a model's labels, in place of one that their card names.
 
     >>> Policy((Rule("nDCG@10"), Rule("R@100", margin=0.01))).measures
     ['nDCG@10', 'R@100']
@@ -98,6 +101,8 @@ class Policy:
     baseline: str | None = None
     corpus: str | None = None
     seed: int = 0
+    labels: Labels | None = None
+    certificate: str | None = None
 
     def __post_init__(self) -> None:
         if not self.rules:
@@ -106,6 +111,8 @@ class Policy:
             raise UsageError(f"judgments = {self.judgments!r} is not one of {', '.join(get_args(Judgments))}")
         if self.on_undecided not in get_args(Undecided):
             raise UsageError(f"on_undecided = {self.on_undecided!r} is not one of warn, fail")
+        if self.labels not in (None, *get_args(Labels)):
+            raise UsageError(f"labels = {self.labels!r} is not one of {', '.join(get_args(Labels))}")
         if not 0 <= self.error_share <= 1:
             raise UsageError(f"error_share = {self.error_share:g} is not a share in [0, 1]")
         if self.profile not in PROFILES:
@@ -136,6 +143,8 @@ GATE_KEYS: dict[str, tuple[type, ...]] = {
     "rule": (list,),
     "baseline": (str,),
     "corpus": (str,),
+    "labels": (str,),
+    "certificate": (str,),
     "on_undecided": (str,),
     "error_share": (int, float),
     "must_pass": (list,),

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leadline.certificate import distinct
 from leadline.errors import InputError, MissingExtraError, UsageError, amount, printable
 from leadline.formats.beir import write_beir
 from leadline.formats.bookfile import is_book, is_rows
+from leadline.formats.card import card_path
 from leadline.formats.faults import Faults
 from leadline.formats.jsontext import decode, lines_of, objects
 from leadline.formats.quepid import JUDGES, RATINGS, Rating, quepid_kind, read_quepid, write_quepid
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
 ROWS = "book"
 KINDS = (ROWS, *FORMATS, RATINGS, JUDGES)
 """The formats that `import` reads and `export` writes; `book` is JSONL with every row."""
-
-CARD = ".leadline.json"
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def write_card(labels: Labels, path: str | Path, version: str = "") -> Path | No
     ------
     UsageError: a place that cannot be written to.
     """
-    place = Path(path) / f"labels{CARD}" if Path(path).is_dir() else Path(f"{path}{CARD}")
+    place = card_path(path)
     if not labels.of_kind("model"):
         place.unlink(missing_ok=True)
         return None
@@ -234,7 +234,10 @@ def write_card(labels: Labels, path: str | Path, version: str = "") -> Path | No
         if one.kind == "model":
             for who in one.who:
                 models[who] = models.get(who, 0) + 1
+    judges = distinct(judge for one in labels.labels for judge in one.judges)
     card = {
+        "kind": "model" if labels.of_kind("model") == len(labels.labels) else "mixed",
+        "judges": [judge.to_dict() for judge in judges],
         "leadline": version,
         "file": Path(path).name,
         "account": labels.account(),

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from leadline.certificate import Judge, distinct
 from leadline.errors import InputError, UnknownNameError, amount, printable
 from leadline.judging.judgment import KINDS, Judgment, by_time, standing
 from leadline.tables import Qrels
@@ -25,6 +26,7 @@ class Label:
     votes: how many were counted; spread: their greatest minus their least.
     who: whose votes they are, in the order of their times. tied: the rule had to choose between equals.
     probability, stratum: of the sampled pool that the pair came from, as its judgments say.
+    judges: the models whose votes they are, of a model's label.
     """
 
     query_id: str
@@ -37,6 +39,7 @@ class Label:
     tied: bool = False
     probability: float | None = None
     stratum: str | None = None
+    judges: tuple[Judge, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ class Labels:
             schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64},
         )
         made = Qrels.checked(frame, source=source, max_grade=max_grade, grade_map=grade_map)
-        return replace(made, rule=self.rule, models=self.of_kind("model"))
+        judges = distinct(judge for label in self.labels for judge in label.judges)
+        return replace(made, rule=self.rule, models=self.of_kind("model"), judges=judges)
 
     def account(self) -> dict[str, Any]:
         """What the labels stand on, in numbers."""
@@ -245,6 +249,7 @@ def _label(
         tied=tied,
         probability=design[-1].probability if design else None,
         stratum=design[-1].stratum if design else None,
+        judges=distinct(Judge.of_row(row.model, row.who) for row in votes if row.kind == "model"),
     )
 
 

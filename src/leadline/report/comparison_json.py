@@ -8,6 +8,7 @@ from leadline.report.comparing import ComparisonReport
 from leadline.report.comparison_pairs import said_of_pairs
 from leadline.report.comparison_parts import interval, signed
 from leadline.report.json_text import document_text
+from leadline.report.powered_text import powered_markdown
 
 
 def comparison_json(report: ComparisonReport) -> str:
@@ -28,6 +29,8 @@ def comparison_json(report: ComparisonReport) -> str:
         "doubt": None if report.doubt is None else dict(report.doubt),
         "moved": [one.to_dict() for one in report.moved],
     }
+    if scores.powered is not None:
+        page["ppi"] = scores.powered.to_dict()
     if report.pairs is not None:
         names, p = report.pairs
         page["pairs"] = {
@@ -63,6 +66,8 @@ def comparison_markdown(report: ComparisonReport) -> str:
             "| " + " | ".join([*cells, wording.number(row.p), f"{row.wins}/{row.ties}/{row.losses}"]) + " |"
         )
     lines += _pairs(report)
+    if report.scores.powered is not None:
+        lines += ["", *powered_markdown(report.scores.powered)]
     if report.verdict is not None:
         lines += ["", *(f"- {reason}" for reason in report.verdict.reasons)]
         lines += [f"- next: `{command}`" for command in report.verdict.next]

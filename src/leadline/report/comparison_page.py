@@ -13,7 +13,7 @@ from leadline.report import wording
 from leadline.report.comparing import ComparisonReport
 from leadline.report.comparison_parts import command, data_text, escaped
 from leadline.report.comparison_payload import Payload
-from leadline.report.html_page import STYLE
+from leadline.report.html_page import STYLE, powered_section
 from leadline.scores import Verdict
 
 CONTENTS = "<!-- contents -->"
@@ -99,6 +99,7 @@ def _body(report: ComparisonReport, payload: Payload, title: str) -> Iterator[st
     yield from sections.story(report)
     if report.comparisons:
         yield from sections.numbers(report)
+        yield from powered_section(report.scores)
         yield from figures.differences(report, payload)
     if payload.rows:
         yield "<h2>Query by query</h2>"

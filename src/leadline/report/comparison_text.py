@@ -7,6 +7,7 @@ from leadline.errors import amount, printable
 from leadline.report import wording
 from leadline.report.comparing import ComparisonReport
 from leadline.report.comparison_pairs import drawn_pairs, said_of_pairs, said_of_the_others
+from leadline.report.powered_text import powered_text
 from leadline.report.text_plot import text_plot
 from leadline.scores import Comparison
 
@@ -23,6 +24,8 @@ def comparison_text(report: ComparisonReport) -> str:
             rows = [row for row in report.comparisons if (row.group, row.candidate) == (group, candidate)]
             if rows:
                 lines += [*_table(report, rows), ""]
+    if report.scores.powered is not None:
+        lines += [*powered_text(report.scores.powered), ""]
     lines += [*_pairs(report), *_verdict(report), *_moved(report), *_notes(report)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 

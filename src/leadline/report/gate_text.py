@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from leadline.errors import printable
+from leadline.gating.certified import labels_account
 from leadline.gating.finding import FAIL, JUDGE_FIRST, PASS, TOO_FEW, Finding
 from leadline.gating.gate import GateReport, WorstQuery
 from leadline.gating.sentences import points, rule_line, thousandths
@@ -93,7 +94,10 @@ def gate_json(report: GateReport) -> str:
                 "added": change.added,
                 "removed": [list(row) for row in change.removed],
                 "changed": [list(row) for row in change.changed],
+                "others": change.others,
+                "certificate": change.certificate,
             },
+            "labels": None if report.labels is None else labels_account(report.labels),
             "conventions": {} if scores is None else dict(scores.conventions),
             "inputs": [] if scores is None else [dict(one) for one in scores.inputs],
             "worst": [

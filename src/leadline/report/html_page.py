@@ -69,6 +69,7 @@ def html_page(scores: Scores, command: str = "evaluate") -> str:
         "<h2>Summary</h2>",
         *_summaries(scores),
         *_plots(scores, several),
+        *powered_section(scores),
         "<h2>Account</h2>",
         f"<p>{escaped(wording.account_line(scores.account))}</p>",
         "<h2>Conventions</h2>",
@@ -172,6 +173,19 @@ def _mark(row: Summary, label: str) -> Mark:
     known = wording.has_value(row.low) and wording.has_value(row.high)
     assert row.mean is not None
     return Mark(label, row.mean, row.low if known else None, row.high if known else None)
+
+
+def powered_section(scores: Scores) -> Iterator[str]:
+    """The section on what people's and a model's labels say together; nothing where only one was given."""
+    if scores.powered is None:
+        return
+    from leadline.report.comparison_parts import bullets, table
+    from leadline.report.powered_text import notes, powered_table, summary
+
+    yield "<h2>People and model together</h2>"
+    yield f"<p>Prediction-powered (PPI++): {escaped(summary(scores.powered))}</p>"
+    yield table("Prediction-powered", *powered_table(scores.powered))
+    yield bullets(notes(scores.powered))
 
 
 def _pairs(values: Mapping[str, Any]) -> str:

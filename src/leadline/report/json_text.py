@@ -14,7 +14,7 @@ def json_text(scores: Scores, command: str, per_query: bool = False) -> str:
     """The scores as one JSON object with keys in a fixed order; one result, input or value a line.
 
     The keys are `leadline` (the version), `command`, `seed`, `profile`, `conventions`, `inputs`, `account`,
-    `warnings`, `results` and, where asked for, `per_query`. A number that could not be computed is null; NaN
+    `warnings`, `results` and, where asked for, `ppi` and `per_query`. A number that could not be computed is null; NaN
     and Infinity, which JSON does not know, are never written.
 
     >>> from leadline.scores import Scores
@@ -33,6 +33,8 @@ def json_text(scores: Scores, command: str, per_query: bool = False) -> str:
         "warnings": list(scores.warnings),
         "results": [row.to_dict() for row in scores.summaries],
     }
+    if scores.powered is not None:
+        document["ppi"] = scores.powered.to_dict()
     if per_query:
         document["per_query"] = list(value_rows(scores))
     return document_text(document)

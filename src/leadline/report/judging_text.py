@@ -2,13 +2,11 @@
 
 import csv
 import io
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from leadline.errors import amount, printable
-from leadline.report.markdown_text import escaped
-from leadline.report.plain_table import table_lines
+from leadline.errors import amount
+from leadline.report.lines_and_tables import Table, markdown, plain_text
 from leadline.report.wording import ABSENT
 
 SHOWN = 10
@@ -23,9 +21,6 @@ MOST_PAIRS = 30
 FEW_QUERIES = 20
 """Below so many queries a bootstrap over them covers too little."""
 
-Table = tuple[str, Sequence[str], list[list[str]], int]
-"""Its heading (empty: none), the names of its columns, its rows, and how many of the columns are text."""
-
 PERSON_COLUMNS = (
     "who", "judgments", "graded", "comparisons", "agreement", "kappa", "mean_difference", "repeats", "self_agreement",
     "self_kappa", "timed", "hours", "pairs_an_hour", "median_seconds",
@@ -34,23 +29,17 @@ PERSON_COLUMNS = (
 
 def status_text(status: Mapping[str, Any]) -> str:
     """The status of a book for a terminal."""
-    return _plain(_status_lines(status), _status_tables(status))
+    return plain_text(_status_lines(status), _status_tables(status))
 
 
 def agreement_text(report: Mapping[str, Any]) -> str:
     """The agreement for a terminal."""
-    return _plain(_agreement_lines(report), _agreement_tables(report))
+    return plain_text(_agreement_lines(report), _agreement_tables(report))
 
 
 def agreement_markdown(report: Mapping[str, Any]) -> str:
     """The agreement as Markdown."""
-    parts = ["\n".join(f"- {escaped(printable(line))}" for line in _agreement_lines(report))]
-    for title, head, rows, texts in _agreement_tables(report):
-        rule = ["---"] * texts + ["---:"] * (len(head) - texts)
-        lines = [f"| {' | '.join(escaped(printable(cell)) for cell in row)} |" for row in (head, *rows)]
-        lines.insert(1, f"| {' | '.join(rule)} |")
-        parts.append("\n".join([*([f"### {title}", ""] if title else []), *lines]))
-    return "\n\n".join(parts) + "\n"
+    return markdown(_agreement_lines(report), _agreement_tables(report))
 
 
 def agreement_csv(report: Mapping[str, Any]) -> str:
@@ -61,18 +50,6 @@ def agreement_csv(report: Mapping[str, Any]) -> str:
     for row in report["by_person"]:
         writer.writerow(["" if row[name] is None else row[name] for name in PERSON_COLUMNS])
     return out.getvalue()
-
-
-def _plain(lines: Sequence[str], tables: Sequence[Table]) -> str:
-    blocks = ["\n".join(_wrapped(line) for line in lines)]
-    for title, head, rows, texts in tables:
-        blocks.append("\n".join([*([title] if title else []), *table_lines(head, rows, texts)]))
-    return "\n\n".join(blocks) + "\n"
-
-
-def _wrapped(line: str) -> str:
-    """A line of at most 100 characters, what is left over below it."""
-    return "\n".join(textwrap.wrap(printable(line), 100, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def _status_lines(status: Mapping[str, Any]) -> list[str]:

@@ -27,6 +27,10 @@ def markdown_text(scores: Scores) -> str:
     blocks.append("\n".join(f"- {name}: {escaped(text)}" for name, text in notes if text))
     if scores.warnings:
         blocks.append("\n".join(f"- **Warning**: {escaped(printable(text))}" for text in scores.warnings))
+    if scores.powered is not None:
+        from leadline.report.powered_text import powered_markdown
+
+        blocks.append("\n".join(powered_markdown(scores.powered)))
     return "\n\n".join(blocks) + "\n"
 
 

@@ -54,7 +54,12 @@ def table_text(scores: Scores, color: bool | None = None, width: int = WIDTH) ->
     for mark, text, style in _notes(scores):
         if text:
             _print_note(console, mark, text, style)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    lines = out.getvalue().splitlines()
+    if scores.powered is not None:
+        from leadline.report.powered_text import powered_text
+
+        lines += ["", *powered_text(scores.powered)]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def wants_color() -> bool:

@@ -1,11 +1,11 @@
 """How a number, an interval, the account and the conventions are said, the same in every report."""
 
-import importlib.metadata
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from leadline.account import tool_version as tool_version
 from leadline.conventions import PROFILES, Conventions
 from leadline.errors import UsageError, printable
 from leadline.measure import split_text
@@ -18,14 +18,6 @@ COUNTS = ("NumQ", "NumRet", "NumRel", "NumRelRet")
 """The measures that count something: printed as whole numbers."""
 
 INTERVAL_NAMES = {"t": "Student's t", "wilson": "Wilson", "bootstrap": "percentile bootstrap"}
-
-
-def tool_version() -> str:
-    """The version of this package, or `0+unknown` where it is not installed."""
-    try:
-        return importlib.metadata.version("leadline")
-    except importlib.metadata.PackageNotFoundError:
-        return "0+unknown"
 
 
 def base_name(measure: str) -> str:
@@ -210,9 +202,17 @@ def _evidence_text(evidence: Mapping[str, Any]) -> str:
 def _qrels_text(qrels: Mapping[str, Any]) -> str:
     words = {"queries": "judged queries", "judgments": "judgments", "relevant": "relevant"}
     texts = [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key) is not None]
-    words = {"merged": "repeated rows merged", "resolved": "conflicts settled", "models": "of a model"}
+    words = {"merged": "repeated rows merged", "resolved": "conflicts settled", "models": _models(qrels)}
     texts += [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key)]
     return ", ".join(texts + ([f"from a book by the rule {qrels['rule']}"] if qrels.get("rule") else []))
+
+
+def _models(qrels: Mapping[str, Any]) -> str:
+    """A model's labels, and whether they are certified."""
+    found = qrels.get("certified")
+    if not found:
+        return "of a model"
+    return f"of a model ({'certified for reporting' if found['for_reporting'] else 'uncertified'})"
 
 
 def _systems_text(rows: Sequence[Mapping[str, Any]]) -> str:
