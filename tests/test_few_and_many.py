@@ -81,9 +81,7 @@ def test_a_biased_judge_misleads_alone_and_not_together_with_people() -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=20, max_size=30), st.integers(0, 40))
-def test_lambda_stays_within_0_and_1_and_counts_add_up(
-    pairs: list[tuple[bool, bool]], more: int
-) -> None:
+def test_lambda_stays_within_0_and_1_and_counts_add_up(pairs: list[tuple[bool, bool]], more: int) -> None:
     people = labels([y for y, _ in pairs])
     model = labels([f for _, f in pairs] + [i % 3 == 0 for i in range(more + 2)])
     run = {query: ["d"] for query in model}
