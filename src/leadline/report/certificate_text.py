@@ -105,7 +105,7 @@ def _numbers(body: Mapping[str, Any]) -> Table:
         ["Gwet AC2, quadratic weights", figure(body["ac2"]), ABSENT],
         ["model less human grade, mean", figure(body["bias"]["value"], True), ends(body["bias"], True)],
     ]
-    return ("Agreement", ["", "value", f"{kappa['level']:.0%} interval over queries"], rows, 1)
+    return ("Agreement", ["", "value", f"{100 * kappa['level']:g} % interval over queries"], rows, 1)
 
 
 def confusion_table(body: Mapping[str, Any]) -> Table:
