@@ -1,6 +1,7 @@
 """Few labels of people and many of a model: a known value by hand, a biased judge, what is left out, and what is refused."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -295,3 +296,17 @@ def test_what_the_command_refuses(
     )
     code, _, err = leadline(capsys, *words)
     assert code == 2 and said in err, err
+
+
+# The page of the output
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_reference_names_exactly_the_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(__file__).parents[1] / "docs" / "reference" / "json-ppi.md").read_text(encoding="utf-8")
+    top, _, rows = text.partition("\n## rows")
+    page = json.loads(leadline(capsys, "compare", "a.run", "b.run", *PPI, "--format", "json")[1])["ppi"]
+    named = [re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE) for part in (top, rows)]
+    assert set(named[0]) == set(page) and set(named[1]) == set(page["rows"][0])
+    ends = rows.rpartition("\n\n")[2]
+    assert set(page["rows"][0]["both"]) <= set(re.findall(r"`(\w+)`", ends))

@@ -324,7 +324,7 @@ def test_labels_of_a_model_cannot_gate(capsys: pytest.CaptureFixture[str], folde
     )
     assert leadline(capsys, "baseline", "a.run")[0] == 0
     code, out, _ = leadline(capsys, "gate", "a.run")
-    assert code == 4 and "labels of a model that may not gate: 1 of 3 labels of m-1" in " ".join(out.split())
+    assert code == 4 and "1 of 3 labels of m-1 may not gate: no certificate is named" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

@@ -92,10 +92,8 @@ def test_without_a_certificate_every_file_carries_the_refusal(capsys: pytest.Cap
     assert (code, page["exit_code"]) == (4, 4)
     verdict = page["verdict"]
     assert (verdict["outcome"], page["rules"], page["comparisons"]) == ("not-comparable", [], [])
-    assert verdict["reasons"][:2] == [
-        "labels of a model that may not gate: labels of m (p 1)",
-        "no certificate is named",
-    ]
+    assert verdict["reasons"][0] == "labels of m (p 1) may not gate: no certificate is named"
+    assert verdict["sentence"] == f"not comparable: {verdict['reasons'][0]}"
     assert verdict["next"] == [NEXT, "leadline gate new.run --config leadline.toml"]
     labels = page["labels"]
     assert (labels["models"], labels["judgments"], labels["judges"]) == (200, 200, [JUDGE.to_dict()])
@@ -106,8 +104,7 @@ def test_without_a_certificate_every_file_carries_the_refusal(capsys: pytest.Cap
     texts["gate.xml"] = " ".join(root.itertext())
     for name, text in {**texts, "screen": out}.items():
         flat = " ".join(text.split())
-        assert "labels of a model that may not gate: labels of m (p 1)" in flat, name
-        assert "no certificate is named" in flat and NEXT in flat, name
+        assert "labels of m (p 1) may not gate: no certificate is named" in flat and NEXT in flat, name
 
 
 def test_a_certificate_that_covers_the_rule(capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,7 +133,7 @@ def test_a_margin_that_the_judge_does_not_reach(capsys: pytest.CaptureFixture[st
     code, page, _ = gated(capsys)
     assert code == 4
     said = [reason for reason in page["verdict"]["reasons"] if "differs from that by people's" in reason]
-    assert len(said) == 2 and said[0].endswith("by -0.035 to -0.003, not within ±0.02")
+    assert len(said) == 2 and all(one.endswith("by -0.035 to -0.003, not within ±0.02") for one in said)
     assert "--margin 0.04" in page["verdict"]["next"][0]
 
 
@@ -145,7 +142,9 @@ def test_a_measure_the_certificate_says_nothing_of(capsys: pytest.CaptureFixture
     policy('certificate = "cert.json"', 'margin = 0.1\n[[gate.rule]]\nmeasure = "RR"\nmargin = 0.2')
     code, page, _ = gated(capsys)
     assert code == 4
-    assert "the certificate says nothing of RR: certify with runs and -m RR" in page["verdict"]["reasons"]
+    assert page["verdict"]["reasons"][0].endswith(
+        "may not gate: the certificate says nothing of RR: certify with runs and -m RR"
+    )
     assert "-m nDCG@5,RR --margin 0.1" in page["verdict"]["next"][0]
 
 
@@ -179,7 +178,7 @@ def test_a_certificate_of_another_judge(
     certify("--margin", "0.1", **more)
     policy('certificate = "cert.json"')
     code, page, _ = gated(capsys)
-    assert code == 4 and said in page["verdict"]["reasons"]
+    assert code == 4 and page["verdict"]["reasons"][0] == f"labels of m (p 1) may not gate: {said}"
 
 
 def test_a_certificate_that_is_not_valid(capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,7 +193,7 @@ def test_a_certificate_that_is_not_valid(capsys: pytest.CaptureFixture[str]) -> 
     code, page, _ = gated(capsys)
     reasons = page["verdict"]["reasons"]
     assert code == 4
-    assert "the certificate is not valid: 10 queries, 20 are needed" in reasons
+    assert reasons[0].endswith("may not gate: the certificate is not valid: 10 queries, 20 are needed")
     assert page["labels"]["certified"]["for_reporting"] is False
 
 
@@ -205,7 +204,7 @@ def test_a_policy_names_kind_and_certificate_where_no_card_does(capsys: pytest.C
     code, page, _ = gated(capsys)
     assert code == 4
     assert (
-        "labels of a model that may not gate: labels of a model that is not named"
+        "labels of a model that is not named may not gate: no certificate is named"
         in page["verdict"]["reasons"]
     )
     policy('labels = "model"\ncertificate = "cert.json"')
@@ -266,7 +265,7 @@ def test_mixed_labels_are_refused_with_their_count(capsys: pytest.CaptureFixture
     assert leadline("baseline", "old.run") == 0
     code, page, _ = gated(capsys)
     assert code == 4
-    assert "labels of a model that may not gate: 5 of 200 labels of m (p 1)" in page["verdict"]["reasons"]
+    assert "5 of 200 labels of m (p 1) may not gate: no certificate is named" in page["verdict"]["reasons"]
     certify("--margin", "0.1")
     policy('certificate = "cert.json"')
     Path("leadline.toml").write_text(Path("leadline.toml").read_text().replace("model.qrels", "mixed.db"))

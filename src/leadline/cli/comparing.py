@@ -33,10 +33,7 @@ DEPTHS = (1, 3, 5, 10, 20, 50, 100)
 """The depths at which a page shows Judged@k and recall@k."""
 SHOWN_DEPTH = 20
 """How deep the rankings are that a page shows side by side."""
-BY_PEOPLE = (
-    "the verdict goes by people's labels alone; what they and the model say together stands beside it, "
-    "since nothing here can show that its conditions hold"
-)
+BY_PEOPLE = "the verdict goes by people's labels alone, not by the interval by people and model"
 PLAIN, CONDENSED = "plain", "condensed"
 
 

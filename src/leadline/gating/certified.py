@@ -78,7 +78,7 @@ def refused(qrels: Qrels, policy: Policy) -> tuple[str, ...]:
     ]
     if not against:
         return ()
-    return (f"labels of a model that may not gate: {_whose(qrels)}", *against)
+    return (f"{_whose(qrels)} may not gate: {against[0]}", *against[1:])
 
 
 def said_of_labels(qrels: Qrels, policy: Policy) -> tuple[str, ...]:
