@@ -259,6 +259,10 @@ def test_a_book_holds_both(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (("evaluate", "a.run", "--ppi", "model.qrels"), "--ppi goes with --qrels"),
         (
+            ("evaluate", "a.run", *PPI, "--format", "csv"),
+            "--ppi is shown by --format table, json, md, not by csv",
+        ),
+        (
             ("evaluate", "a.run", "--qrels", "model.qrels", "--ppi", "people.qrels"),
             "no query that the model alone",
         ),

@@ -10,7 +10,7 @@ from leadline.certificate import Judge
 from leadline.cli.main import run
 from leadline.formats.card import Card, card_path, hash_of, read_card, write_card
 from leadline.formats.read import read_qrels
-from leadline.judging.exchange import write_rows
+from leadline.judging.exchange import rows_of, write_rows
 from leadline.judging.judgment import Judgment
 
 N = 24
@@ -80,7 +80,9 @@ def test_every_output_says_whose_labels(
     leadline(capsys, *words, "--write", "page.html")
     text = " ".join(Path("page.html").read_text().split())
     assert said in text and f"240 of a model ({word})" in text
-    if command[0] == "evaluate":
+    if command[0] == "compare":
+        assert page["verdict"]["reasons"][-1] == said
+    else:
         assert f"240 of a model ({word})" in leadline(capsys, *words)[1]
 
 
@@ -195,3 +197,19 @@ def test_an_exported_book_keeps_its_judges(folder: Path, capsys: pytest.CaptureF
 def test_evidence_takes_no_certificate() -> None:
     with pytest.raises(package.LeadlineError, match="with evidence there are none"):
         package.evaluate({"q": ["d"]}, evidence="e.jsonl", certificate="cert.json")
+
+
+def test_a_models_labels_stay_a_models_in_a_book(capsys: pytest.CaptureFixture[str]) -> None:
+    assert leadline(capsys, "book", "import", "j.db", "model.qrels", "--who", "ana")[0] == 0
+    assert leadline(capsys, "book", "import", "k.db", "model.qrels")[0] == 0
+    for book, who in (("j.db", "ana"), ("k.db", "m")):
+        rows = rows_of(book)
+        assert {(row.kind, row.who) for row in rows} == {("model", who)}
+        assert rows[0].model == JUDGE.to_dict()
+    # Labels of which some are a model's: only their book knows which.
+    leadline(capsys, "book", "import", "j.db", "human.qrels", "--who", "eve")
+    write_rows([Judgment("q77", "d", 1, who="m", kind="model", model=JUDGE.to_dict())], "more.jsonl")
+    leadline(capsys, "book", "import", "j.db", "more.jsonl")
+    leadline(capsys, "book", "export", "j.db", "mixed.qrels")
+    code, _, err = leadline(capsys, "book", "import", "k.db", "mixed.qrels", "--who", "ana")
+    assert code == 2 and "its card names labels of several judges" in err

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from leadline.account import certified
 from leadline.cli.chosen import evidence_words, powered_by
 from leadline.comparison import Design, Pairs, all_pairs, compare, pair_intervals
 from leadline.conventions import Conventions
@@ -212,7 +213,8 @@ def _verdict(
         two = TwoRankings.of(given.runs[0], given.runs[1], judged, measure, rules)
         rule = Rule(str(measure), chosen["margin"], alpha=chosen["alpha"])
         found = doubt(two, rule, comparison=row, seed=chosen["seed"] or 0)
-    notes = [BY_PEOPLE] if chosen.get("ppi") else []
+    whose = certified(given.qrels)
+    notes = [BY_PEOPLE] if chosen.get("ppi") else [] if whose is None else [whose["sentence"]]
     verdict = decide_one(
         row, chosen["margin"], doubt=found, complete=rules.complete, files=files, notes=notes
     )
