@@ -154,7 +154,7 @@ def gating_table(made: Certificate, measure: str, most: int | None = SHOWN) -> T
     half = of_it[0].margin / 2
     left = len(of_it) - len(rows)
     title = f"{measure} by the model's labels less that by people's, mean over queries"
-    title += f" ({left} more runs in the JSON)" if left else ""
+    title += f" ({left} more in the JSON)" if left else ""
     return (title, ["run", "difference", "95 % interval", "queries", f"within ±{half:g}"], rows, 1)
 
 
