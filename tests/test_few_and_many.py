@@ -258,6 +258,7 @@ def test_a_book_holds_both(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "said"),
     [
         (("evaluate", "a.run", "--ppi", "model.qrels"), "--ppi goes with --qrels"),
+        (("evaluate", "-", "--qrels", "people.qrels", "--ppi", "-"), "standard input (-) can be read once"),
         (
             ("evaluate", "a.run", *PPI, "--format", "csv"),
             "--ppi is shown by --format table, json, md, not by csv",

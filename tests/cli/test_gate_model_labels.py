@@ -327,3 +327,23 @@ def test_the_certificate_speaks_of_all_queries(capsys: pytest.CaptureFixture[str
         "the certificate is about all queries together, and says nothing of single slices"
         in page["verdict"]["reasons"]
     )
+
+
+def test_of_several_rules_the_smallest_margin_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    certify("--margin", "0.1")
+    policy('certificate = "cert.json"', 'margin = 0.1\n[[gate.rule]]\nmeasure = "nDCG@5"\nmust = "improve"')
+    code, page, _ = gated(capsys)
+    assert code == 4 and page["verdict"]["reasons"][0].endswith("not within ±0.01")
+
+
+def test_an_improvement_without_a_bound_and_a_gain_has_no_margin(capsys: pytest.CaptureFixture[str]) -> None:
+    certify("--margin", "0.1")
+    rule = '[[gate.rule]]\nmeasure = "DCG@5"\nmust = "improve"'
+    policy('certificate = "cert.json"', f"margin = 0.1\n{rule}")
+    code, page, _ = gated(capsys)
+    said = "labels of m (p 1) may not gate: DCG@5 has no margin that a judge could be held to: say gain = …"
+    assert (code, page["verdict"]["reasons"][0]) == (4, said)
+    policy('certificate = "cert.json"', f"margin = 0.1\n{rule}\ngain = 0.1")
+    assert gated(capsys)[1]["verdict"]["reasons"][0].endswith(
+        "the certificate says nothing of DCG@5: certify with runs and -m DCG@5"
+    )

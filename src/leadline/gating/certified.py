@@ -74,7 +74,7 @@ def refused(qrels: Qrels, policy: Policy) -> tuple[str, ...]:
     against += [
         f"{name} has no margin that a judge could be held to: say gain = …"
         for name, margin in asked.items()
-        if margin is None and not against
+        if margin is None
     ]
     if not against:
         return ()
