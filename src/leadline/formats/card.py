@@ -10,7 +10,6 @@ from typing import Any
 from leadline.certificate import Certificate, Judge
 from leadline.errors import InputError, UsageError, printable
 from leadline.formats.certificate import read_certificate
-from leadline.formats.write import atomic_write
 from leadline.tables import Qrels
 
 ENDING = ".leadline.json"
@@ -53,6 +52,9 @@ def card_path(labels: str | Path) -> Path:
 
 def write_card(labels: str | Path, card: Card) -> Path:
     """Write the card beside the file, whole or not at all, and return its path."""
+    # Polars comes with it, which reading a card does not need.
+    from leadline.formats.write import atomic_write
+
     row: dict[str, Any] = {"kind": card.kind}
     if card.judge is not None:
         row["judge"] = card.judge.to_dict()
