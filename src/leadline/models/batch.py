@@ -128,7 +128,7 @@ async def ask_all(
     """
     if concurrency < 1 or tries < 1:
         raise UsageError(f"concurrency and tries are 1 or more, not {concurrency} and {tries}")
-    rate = cache.tokens_per_byte(model) if cache else None
+    rate = cache.tokens_per_byte(model) if cache is not None else None
     budget = Budget(limits, rate[0] if rate else None, most_tokens(model.parameters))
     work = _Work(model, calls, cache, budget, _Lanes(concurrency), tries, watch, patience)
     interrupted = _prepare(work)
@@ -195,9 +195,9 @@ def _prepare(work: _Work) -> int:
         names.add(call.name)
         key = key_of(work.model, call)
         jobs.setdefault(key, _Job(key, [], call, len(jobs))).places.append(place)
-    interrupted = work.cache.interrupted(jobs) if work.cache else 0
+    interrupted = work.cache.interrupted(jobs) if work.cache is not None else 0
     for job in jobs.values():
-        reply = work.cache.get(job.key) if work.cache else None
+        reply = work.cache.get(job.key) if work.cache is not None else None
         if reply is None:
             work.ready.append(job)
         else:
@@ -220,7 +220,7 @@ async def _run(work: _Work) -> None:
                 work.stopped = "" if work.running else refusal
                 break
             job = work.ready.popleft()
-            found = work.cache.get(job.key) if work.cache else None
+            found = work.cache.get(job.key) if work.cache is not None else None
             if found is not None:
                 # Another process with the same cache was quicker.
                 _settle(work, job, found, cached=True)
@@ -254,22 +254,22 @@ async def _something(work: _Work, now: float) -> None:
 async def _once(work: _Work, job: _Job, epoch: int) -> None:
     """One request and what follows from it."""
     cache, job.tries = work.cache, job.tries + 1
-    sent = cache.sending(job.key) if cache else 0
+    sent = cache.sending(job.key) if cache is not None else 0
     try:
         reply = await work.model.ask(job.call)
     except ModelError as error:
-        if cache:
+        if cache is not None:
             cache.back(sent)
         work.budget.failed(job.number, error.unsure)
         _failed(work, job, error, epoch)
         return
     except BaseException:
-        if cache:
+        if cache is not None:
             cache.given_up(sent)
         work.budget.failed(job.number, True)
         raise
     # Nothing is awaited between the reply and the disk.
-    if cache:
+    if cache is not None:
         reply = cache.put(job.key, work.model, job.call, reply, sent)
     work.budget.answered(job.number, job.call, reply)
     work.lanes.better()

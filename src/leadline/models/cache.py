@@ -56,7 +56,7 @@ class Cache:
     >>> model, call = Stub("yes"), Call("a", (Message("user", "well?"),))
     >>> with tempfile.TemporaryDirectory() as folder, Cache.open(pathlib.Path(folder, "replies.db")) as cache:
     ...     cache.put(key_of(model, call), model, call, Reply("yes"))
-    ...     cache.get(key_of(model, call)).text, len(cache)
+    ...     cache.get(key_of(model, call)).text, cache.count()
     Reply(text='yes', model='', finish='', prompt_tokens=None, completion_tokens=None)
     ('yes', 1)
     """
@@ -154,7 +154,7 @@ class Cache:
         return sum((wanted is None or key in wanted) and not alive(*owner) for key, *owner in rows)
 
     def tokens_per_byte(self, model: Model) -> tuple[float, int] | None:
-        """Prompt tokens for each byte of a prompt, as this model's server counted them, and over how many replies; None without any."""
+        """Prompt tokens for each byte of a prompt, as counted by the server, and over how many replies; None without any."""
         text = """SELECT count(*), sum(json_extract(reply, '$.prompt_tokens')), sum(prompt_bytes) FROM replies
             WHERE endpoint = ? AND model = ? AND prompt_bytes > 0 AND json_extract(reply, '$.prompt_tokens') > 0"""
         with _told(self.name):
@@ -177,7 +177,7 @@ class Cache:
             for key, reply in self._sql.execute(text, (endpoint, model, parameters)):
                 yield key, Reply(**json.loads(reply))
 
-    def __len__(self) -> int:
+    def count(self) -> int:
         """How many replies there are."""
         with _told(self.name):
             return int(self._sql.execute("SELECT count(*) FROM replies").fetchone()[0])
