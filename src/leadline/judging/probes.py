@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from leadline.errors import amount
-from leadline.judging.autojudge import Asking, AutoJudged, Item, judge_pairs, unaskable
+from leadline.judging.autojudge import Asking, AutoJudged, Item, batches_of, judge_pairs, unaskable
 from leadline.judging.prompt import Prompt
 from leadline.models.batch import Watch
 from leadline.models.cache import Cache
@@ -76,6 +76,8 @@ PLANTS: dict[str, tuple[str, Plant]] = {
     "empty": ("that claim, and no text at all", _only_praise),
 }
 """What is planted, by name: in words, and how."""
+LONGEST = 1000
+"""Characters of a passage that something is planted in."""
 
 
 @dataclass(frozen=True)
@@ -168,12 +170,14 @@ def bases_of(items: Sequence[Item], count: int = len(BASES)) -> tuple[Item, ...]
     return tuple(made[:count]) if len(made) >= 2 else BASES[:count]
 
 
-def probe_items(bases: Sequence[Item], top: float) -> list[tuple[Item, str | None, Item]]:
+def probe_items(
+    bases: Sequence[Item], top: float, max_chars: int = LONGEST
+) -> list[tuple[Item, str | None, Item]]:
     """What is to be judged: (item, kind of plant or None, base), the base of each before its plants."""
     made: list[tuple[Item, str | None, Item]] = []
     for base in bases:
         # A long text is cut, and what is planted at its end must be seen.
-        short = replace(base, text=(base.text or "")[:1000], title=None)
+        short = replace(base, text=(base.text or "")[: min(LONGEST, max_chars // 2)], title=None)
         made.append((short, None, base))
         for kind, (_, plant) in PLANTS.items():
             made.append((replace(short, doc_id=f"{base.doc_id} {kind}", text=plant(short, top)), kind, base))
@@ -184,16 +188,14 @@ def plan_probing(
     model: Model,
     prompt: Prompt,
     bases: Sequence[Item] = BASES,
-    asking: Asking = Asking(),
+    asking: Asking = Asking(),  # noqa: B008
     *,
     cache: Cache | None = None,
     limits: Limits = Limits(),  # noqa: B008
 ) -> Plan:
     """What probing would take; nothing is sent."""
-    from leadline.judging.autojudge import batches_of
-
     alone = replace(asking, batch=1)
-    items = [item for item, _, _ in probe_items(bases, max(prompt.grades))]
+    items = [item for item, _, _ in probe_items(bases, max(prompt.grades), asking.max_chars)]
     calls = [batch.call for batch in batches_of(items, prompt, alone)]
     return plan_of(model, calls, cache=cache, limits=limits)
 
@@ -202,7 +204,7 @@ def probe_judge(
     model: Model,
     prompt: Prompt,
     bases: Sequence[Item] = BASES,
-    asking: Asking = Asking(),
+    asking: Asking = Asking(),  # noqa: B008
     *,
     cache: Cache | None = None,
     limits: Limits = Limits(),  # noqa: B008
@@ -222,7 +224,7 @@ def probe_judge(
     'probes: 0 of 14 moved the grade'
     """
     top = max(prompt.grades)
-    listed = probe_items(bases, top)
+    listed = probe_items(bases, top, asking.max_chars)
     made = judge_pairs(
         model,
         [item for item, _, _ in listed],
