@@ -18,7 +18,7 @@ RECORDING = DOCS / "tutorial" / "model-judge.jsonl"
 PORT = 8080
 ENDPOINT = f"http://127.0.0.1:{PORT}/v1"
 NAME = "smollm2"
-HOW = ["--max-chars", "600", "--max-tokens", "150"]
+HOW = ["--max-chars", "400", "--max-tokens", "150"]
 
 
 def serve() -> None:
@@ -34,6 +34,9 @@ def serve() -> None:
     params.n_ctx = 4096
     params.n_parallel = 2
     params.verbosity = 0
+    for part in (params.cpuparams, params.cpuparams_batch):
+        # Threads that wait for each other stand still where others use the processor too.
+        part.n_threads, part.poll = 1, 0
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
     sys.stdin.read()
@@ -51,8 +54,9 @@ def main(folder: Path) -> None:
     from leadline.models.replay import record
 
     os.chdir(folder)
-    leadline("demo", "--quiet", "--folder", "demo")
-    leadline("pool", "demo/bm25.run", "demo/dense.run", "--k", "3", "--write", "to-judge.jsonl")
+    if not Path("demo").exists():
+        leadline("demo", "--quiet", "--folder", "demo")
+    leadline("pool", "demo/bm25.run", "demo/dense.run", "--k", "1", "--write", "to-judge.jsonl")
     server = subprocess.Popen(
         [sys.executable, __file__, "serve"],
         stdin=subprocess.PIPE,

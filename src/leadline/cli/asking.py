@@ -50,8 +50,12 @@ MaxTokensTotal = Annotated[int | None, typer.Option(min=0, help="Budget: tokens 
 MaxMoney = Annotated[
     float | None, typer.Option(min=0, help="Budget in the unit of the prices, which it needs.")
 ]
-PromptPrice = Annotated[float | None, typer.Option(min=0, help="Price of a million tokens of prompts.")]
-CompletionPrice = Annotated[float | None, typer.Option(min=0, help="Price of a million tokens of replies.")]
+PromptPrice = Annotated[
+    float | None, typer.Option(metavar="PRICE", min=0, help="Price of a million tokens of prompts.")
+]
+CompletionPrice = Annotated[
+    float | None, typer.Option(metavar="PRICE", min=0, help="Price of a million tokens of replies.")
+]
 CacheFile = Annotated[
     str | None,
     typer.Option(
