@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 # A fixture is known where its name is: these are for every folder of tests.
+from models.local import local_model  # noqa: F401
 from shared.books import server, server_book, target  # noqa: F401
 from shared.folder import DATA, everything_required
 

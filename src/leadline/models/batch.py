@@ -52,7 +52,7 @@ class _Job:
 
 
 @dataclass
-class _Lanes:
+class Lanes:
     """How many calls may be on their way: one until the first answer, halved when the server is overrun, slowly more again."""
 
     most: int
@@ -80,7 +80,7 @@ class _Work:
     calls: Sequence[Call]
     cache: Cache | None
     budget: Budget
-    lanes: _Lanes
+    lanes: Lanes
     tries: int
     watch: Watch | None
     patience: Patience
@@ -130,7 +130,7 @@ async def ask_all(
         raise UsageError(f"concurrency and tries are 1 or more, not {concurrency} and {tries}")
     rate = cache.tokens_per_byte(model) if cache is not None else None
     budget = Budget(limits, rate[0] if rate else None, most_tokens(model.parameters))
-    work = _Work(model, calls, cache, budget, _Lanes(concurrency), tries, watch, patience)
+    work = _Work(model, calls, cache, budget, Lanes(concurrency), tries, watch, patience)
     interrupted = _prepare(work)
     try:
         await _run(work)

@@ -284,7 +284,7 @@ def interrupted_note(count: int) -> str:
     )
     return (
         f"{amount(count, 'call')} {were} when the work was stopped; {asked} asked again "
-        "(a server that honours Idempotency-Key bills it once)"
+        f"(a server that honours Idempotency-Key bills {'it' if count == 1 else 'them'} once)"
     )
 
 

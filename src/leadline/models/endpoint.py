@@ -10,7 +10,7 @@ from leadline.errors import MissingExtraError, UsageError, printable
 from leadline.models.address import checked_address
 from leadline.models.call import Call, ModelError, Reply, key_of
 from leadline.models.faults import excerpt, refused
-from leadline.models.keys import api_key, without_keys
+from leadline.models.keys import api_key, hide_query, without_keys
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -66,6 +66,8 @@ class Endpoint:
             raise UsageError("a model has a name, as its endpoint knows it")
         if not timeout > 0:
             raise UsageError(f"a time-out is above 0 seconds, not {timeout}")
+        if self._query:
+            hide_query(self.endpoint)
         self._open: tuple[asyncio.AbstractEventLoop, str, AsyncOpenAI] | None = None
 
     def __repr__(self) -> str:

@@ -1,5 +1,6 @@
-"""The key of an endpoint: read from the environment when it is used, kept nowhere, and taken out of every text."""
+"""What is secret about an endpoint: its key and its query string, kept nowhere, and taken out of what is said and logged."""
 
+import logging
 import os
 
 from leadline.errors import UsageError
@@ -35,3 +36,34 @@ def without_keys(text: str) -> str:
         if len(key) >= SHORTEST:
             text = text.replace(key, "***")
     return text
+
+
+class _NoQuery(logging.Filter):
+    """Takes the query string out of the addresses of endpoints where the HTTP library under the client logs its requests."""
+
+    addresses: set[str] = set()  # noqa: RUF012
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let the record pass, with the addresses in its arguments shortened."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(map(self._shown, record.args))
+        if record.exc_info and any(f"{one}/" in str(record.exc_info[1]) for one in self.addresses):
+            # Clients before version 3 log the traceback of each refusal, which names the whole address.
+            record.exc_info = None
+        return True
+
+    def _shown(self, value: object) -> object:
+        text = str(value)
+        known = "?" in text and any(text.startswith(address) for address in self.addresses)
+        return text.partition("?")[0] if known else value
+
+
+_NO_QUERY = _NoQuery()
+
+
+def hide_query(address: str) -> None:
+    """Let no query string of requests below this address be logged by the client or its HTTP library, whose name has changed."""
+    _NO_QUERY.addresses.add(address)
+    for name in ("httpx", "httpx2", "openai._base_client"):
+        # Adding it once more changes nothing.
+        logging.getLogger(name).addFilter(_NO_QUERY)
