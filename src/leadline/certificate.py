@@ -215,7 +215,9 @@ def reasons_against(
     if pairs < LEAST_PAIRS:
         found.append(f"{amount(pairs, 'pair')}, {LEAST_PAIRS} are needed")
     if kappa_low is None:
-        found.append("kappa has no interval, so nothing shows that the judge does better than chance")
+        found.append(
+            "kappa has no interval, and without its lower bound nothing shows that the judge does better than chance"
+        )
     elif kappa_low <= 0:
         found.append(
             f"kappa's lower bound, {kappa_low:.3f}, is not above 0: the judge may do no better than chance"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadline.cli.main import run
+from leadline.formats.read import read_qrels
 from leadline.judging.book import Book
 from leadline.judging.exchange import rows_of, write_rows
 from leadline.judging.judgment import Judgment, text_hash
@@ -151,6 +152,12 @@ def test_labels_of_a_model_have_a_card(capsys: pytest.CaptureFixture[str], folde
     card = json.loads((folder / "qrels.tsv.leadline.json").read_text())
     assert card["file"] == "qrels.tsv" and card["account"]["rule"] == "median"
     assert card["models"] == [{"who": "m-1", "labels": 1}] and card["pairs_of_models"] == [["q2", "d7"]]
+    # Whoever reads the file learns it.
+    assert card["kind"] == "mixed" and [one["model"] for one in card["judges"]] == ["m-1"]
+    assert (read_qrels("qrels.tsv").models, [one.model for one in read_qrels("qrels.tsv").judges]) == (
+        1,
+        ["m-1"],
+    )
     # Persons only: no card, and the old one goes.
     leadline(capsys, "book", "export", "j.db", "qrels.tsv", "--rule", "median", "--kind", "person")
     assert not (folder / "qrels.tsv.leadline.json").exists()
@@ -282,7 +289,7 @@ def test_a_book_as_qrels(capsys: pytest.CaptureFixture[str], folder: Path, name:
     assert page["account"]["qrels"]["rule"] == "latest" and page["account"]["qrels"]["models"] == 1
     assert page["account"]["qrels"]["grades"] == {"0": 1, "2": 2}
     assert {one["path"] for one in page["inputs"]} == {"a.run", name}
-    assert any("labels of a model, without a certificate: 1 of 3" in line for line in page["warnings"])
+    assert "uncertified: 1 of 3 labels of m-1: no certificate is named" in page["warnings"]
     _, out, _ = leadline(capsys, "evaluate", "a.run", "--qrels", name, "-m", "RR")
     assert "by the rule latest" in " ".join(out.split())
 
@@ -316,8 +323,8 @@ def test_labels_of_a_model_cannot_gate(capsys: pytest.CaptureFixture[str], folde
         'qrels = "j.db"\n[gate]\nbaseline = "baseline.json"\n[[gate.rule]]\nmeasure = "RR"\nmargin = 0.1\n'
     )
     assert leadline(capsys, "baseline", "a.run")[0] == 0
-    code, _, err = leadline(capsys, "gate", "a.run")
-    assert code == 2 and "j.db: 1 label of a model without a certificate, which cannot gate" in err
+    code, out, _ = leadline(capsys, "gate", "a.run")
+    assert code == 4 and "1 of 3 labels of m-1 may not gate: no certificate is named" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

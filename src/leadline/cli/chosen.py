@@ -70,6 +70,8 @@ def with_model_labels(chosen: dict[str, Any], given: Mapping[str, Any]) -> dict[
         return chosen
     if chosen.get("qrels") is None:
         raise UsageError("--ppi goes with --qrels: people's labels of some of the queries")
+    if [*given["runs"], chosen["qrels"], chosen["ppi"]].count("-") > 1:
+        raise UsageError("standard input (-) can be read once")
     wrong = next((name for name in ("cluster", "weight") if chosen.get(name)), None)
     if wrong is not None:
         raise UsageError(f"--{wrong} does not go with --ppi, whose intervals take every query for itself")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from leadline.account import certified
 from leadline.cli.chosen import evidence_words, powered_by
 from leadline.comparison import Design, Pairs, all_pairs, compare, pair_intervals
 from leadline.conventions import Conventions
@@ -33,10 +34,7 @@ DEPTHS = (1, 3, 5, 10, 20, 50, 100)
 """The depths at which a page shows Judged@k and recall@k."""
 SHOWN_DEPTH = 20
 """How deep the rankings are that a page shows side by side."""
-BY_PEOPLE = (
-    "the verdict goes by people's labels alone; what they and the model say together stands beside it, "
-    "since nothing here can show that its conditions hold"
-)
+BY_PEOPLE = "the verdict goes by people's labels alone, not by the interval by people and model"
 PLAIN, CONDENSED = "plain", "condensed"
 
 
@@ -215,7 +213,8 @@ def _verdict(
         two = TwoRankings.of(given.runs[0], given.runs[1], judged, measure, rules)
         rule = Rule(str(measure), chosen["margin"], alpha=chosen["alpha"])
         found = doubt(two, rule, comparison=row, seed=chosen["seed"] or 0)
-    notes = [BY_PEOPLE] if chosen.get("ppi") else []
+    whose = certified(given.qrels)
+    notes = [BY_PEOPLE] if chosen.get("ppi") else [] if whose is None else [whose["sentence"]]
     verdict = decide_one(
         row, chosen["margin"], doubt=found, complete=rules.complete, files=files, notes=notes
     )

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from leadline.tables import RunSource
 
 FORMATS = ("table", "json", "csv", "md", "latex", "trec_eval")
+WITH_PPI = ("table", "json", "md")
+"""The formats that have room for more than one interval."""
 LIKE_QRELS = re.compile(r"qrels?|judge?ments?")
 
 
@@ -68,6 +70,8 @@ def evaluate(
     form = chosen["format"] or "table"
     if form not in FORMATS:
         raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
+    if ppi is not None and form not in WITH_PPI:
+        raise UsageError(f"--ppi is shown by --format {', '.join(WITH_PPI)}, not by {form}")
     load_plugins(chosen["plugin"])
     check_arguments("evaluate", runs, chosen["qrels"], write or [])
     with progress(quiet) as watch:

@@ -74,11 +74,11 @@ def refused(qrels: Qrels, policy: Policy) -> tuple[str, ...]:
     against += [
         f"{name} has no margin that a judge could be held to: say gain = …"
         for name, margin in asked.items()
-        if margin is None and not against
+        if margin is None
     ]
     if not against:
         return ()
-    return (f"labels of a model that may not gate: {_whose(qrels)}", *against)
+    return (f"{_whose(qrels)} may not gate: {against[0]}", *against[1:])
 
 
 def said_of_labels(qrels: Qrels, policy: Policy) -> tuple[str, ...]:

@@ -76,8 +76,7 @@ def make_certificate(
     rng = np.random.default_rng(rules.seed)
     shares = _shares(found, rules, rng)
     kappa = _kappa(found, WEIGHTS, rules, rng)
-    judge = found.second.judge
-    checks = () if measured is None else measured.checks
+    judge, checks = found.second.judge, () if measured is None else measured.checks
     reasons = reasons_against(
         design=rules.sample,
         queries=len(found.queries),

@@ -20,6 +20,7 @@ from leadline.formats.source import Source
 from leadline.formats.write import atomic_write, format_of, write_qrels
 from leadline.judging.judgment import Judgment, by_time, content_id
 from leadline.judging.labels import Labels, votes_of
+from leadline.tables import Qrels
 
 if TYPE_CHECKING:
     from leadline.judging.book import Book
@@ -95,11 +96,25 @@ def read_judgments(
         kind = form if form in (RATINGS, JUDGES) else quepid_kind(head) if form is None else None
         if kind is not None:
             return _from_quepid(source, kind, said)
+    qrels = read_qrels(path, input_format=form)
+    said |= _by_card(qrels, said)
     if "who" not in said:
         raise UsageError(f"{printable(str(path))} does not say whose judgments these are: --who NAME")
-    frame = read_qrels(path, input_format=form).frame
-    pairs = frame.select("query_id", "doc_id", "grade").iter_rows(named=True)
+    pairs = qrels.frame.select("query_id", "doc_id", "grade").iter_rows(named=True)
     return Given(tuple(Judgment.from_dict({**said, **row}) for row in pairs))
+
+
+def _by_card(qrels: Qrels, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Whose the judgments of a file are, where the card beside it says a model's: they do not become a person's on the way."""
+    if not qrels.models:
+        return {}
+    if qrels.models < len(qrels.rows.number) or len(qrels.judges) != 1:
+        raise UsageError(
+            f"{printable(qrels.source)}: its card names labels of several judges, which only their book tells apart: "
+            "leadline book merge BOOK OTHER"
+        )
+    (judge,) = qrels.judges
+    return {"kind": "model", "model": judge.to_dict(), "who": said.get("who") or judge.model}
 
 
 def _from_quepid(source: Source, kind: str, said: Mapping[str, Any]) -> Given:

@@ -87,6 +87,11 @@ def measure_twice(
         )
     rng = np.random.default_rng(seed)
     systems = _systems(by_people, by_model, level, rng) if len(runs) >= LEAST_SYSTEMS else None
+    if systems is not None and any(_low_lies(row) for row in (systems, *systems["others"])):
+        remarks.append(
+            "the interval of a rank correlation does not hold its estimate: resampled queries order the runs with more noise "
+            "than the queries themselves; read its lower end"
+        )
     return MeasuredTwice(tuple(checks), systems, tuple(remarks), {**rules.to_dict(), "margin": margin})
 
 
@@ -108,6 +113,13 @@ def _systems(by_people: Scores, by_model: Scores, level: float, rng: np.random.G
     """Rank agreement by each measure: the first measure's own, and further ones under `others`."""
     rows = [_order(by_people, by_model, measure, level, rng) for measure in by_people.measures]
     return {**rows[0], "others": rows[1:]}
+
+
+def _low_lies(row: Mapping[str, Any]) -> bool:
+    """Whether an interval lies below its estimate."""
+    return any(
+        row[f"{name}_high"] is not None and row[f"{name}_high"] < row[name] for name in ("tau", "tau_ap")
+    )
 
 
 def _order(

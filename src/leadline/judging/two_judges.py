@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from leadline.certificate import Judge
-from leadline.checks import row_faults
+from leadline.checks import CONFLICT_ADVICE, row_faults
 from leadline.errors import ROW, InputError, NotComparableError, RowsError, UsageError, amount, printable
 from leadline.formats.bookfile import is_book, is_rows, shown_name
 from leadline.formats.card import Card, hash_of, read_card
@@ -111,7 +111,7 @@ def read_people(
             raise InputError(
                 f"{printable(path)}: its card says that {printable(made)} made these labels; people's go here"
             )
-        side = _of_file(path, conflicts, form)
+        side = _of_file(path, conflicts, form, "--human-conflicts")
     return _without_negative(side)
 
 
@@ -204,10 +204,16 @@ def _card(path: str) -> Card | None:
     return None if path == "-" else read_card(path)
 
 
-def _of_file(path: str, conflicts: Conflicts, form: str | None) -> Side:
+def _of_file(path: str, conflicts: Conflicts, form: str | None, option: str = "--conflicts") -> Side:
     if conflicts not in SETTLING:
         raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(SETTLING)}")
-    qrels = read_qrels(path, input_format=form, conflicts=conflicts)
+    try:
+        qrels = read_qrels(path, input_format=form, conflicts=conflicts)
+    except RowsError as error:
+        if error.advice != CONFLICT_ADVICE:
+            raise
+        advice = f"name a rule to settle them: {option} {', '.join(SETTLING[1:])}"
+        raise RowsError(error.source, error.faults, error.total, advice) from None
     frame = qrels.frame
     columns = ["query_id", "doc_id", "grade", *([ROW] if ROW in frame.columns else [])]
     rows = frame.height + qrels.merged + qrels.resolved

@@ -7,7 +7,7 @@ from leadline.certificate import MeasureCheck
 from leadline.report.certificate_text import MOST_GRADES, ends, figure
 from leadline.report.comparison_parts import escaped
 
-CELL, SIDE, TOP, ALL = 84, 92, 46, 70
+CELL, SIDE, TOP, ALL = 72, 58, 46, 54
 """Pixels of the matrix: a cell, the room for people's grades, for the model's, and for the sums."""
 DEEPEST = 0.45
 """The strongest shade of a cell, at which the text upon it is still read."""
@@ -21,9 +21,10 @@ svg .cell { fill: var(--mark); } svg .same { fill: none; stroke: var(--ink); str
 svg .frame { fill: none; stroke: var(--line); } svg .band { fill: var(--mark); fill-opacity: .12; }
 svg .edge { stroke: var(--soft); stroke-dasharray: 5 4; } svg .zero { stroke: var(--soft); }
 svg .out { fill: var(--page); stroke: var(--warn); stroke-width: 2; } svg .outline { stroke: var(--warn); stroke-width: 2; }
-svg .count { font-size: 15px; font-weight: 600; } svg .part { fill: var(--ink); font-size: 11px; }
-svg.matrix { max-width: 34rem; } .wide svg { min-width: 40rem; } .wide { padding: 0; }
+svg .count { font-size: 15px; font-weight: 600; } svg .part { fill: var(--ink); font-size: 13px; }
+svg.matrix { max-width: 30rem; } .wide svg { min-width: 40rem; } .wide { padding: 0; }
 figure .wide { border: 0; }
+@media (max-width: 40rem) { tbody th, td.name { min-width: 7.5rem; } th, td { padding: .35rem .5rem; } }
 """
 """What the style of the page needs beyond `html_page.STYLE`."""
 
@@ -113,11 +114,15 @@ def difference_plot(checks: Sequence[MeasureCheck], key: str) -> str:
         parts.append(f'<line class="edge" x1="{x(value)}" x2="{x(value)}" y1="2" y2="{bottom}"/>')
     for value, anchor in ((-reach, "start"), (0.0, "middle"), (reach, "end")):
         parts.append(
-            f'<text class="tick" x="{x(value)}" y="{bottom + 16}" text-anchor="{anchor}">{value:+.3g}</text>'
+            f'<text class="tick" x="{x(value)}" y="{bottom + 16}" text-anchor="{anchor}">{_tick(value)}</text>'
         )
     for place, check in enumerate(checks):
         parts += _run(check, ROW * place + ROW // 2 + 2, x)
     return "\n".join([*parts, "</svg>"])
+
+
+def _tick(value: float) -> str:
+    return f"{value:+.2g}" if value else "0"
 
 
 def _ends(check: MeasureCheck) -> list[float]:

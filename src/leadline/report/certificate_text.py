@@ -105,7 +105,7 @@ def _numbers(body: Mapping[str, Any]) -> Table:
         ["Gwet AC2, quadratic weights", figure(body["ac2"]), ABSENT],
         ["model less human grade, mean", figure(body["bias"]["value"], True), ends(body["bias"], True)],
     ]
-    return ("Agreement", ["", "value", f"{kappa['level']:.0%} interval over queries"], rows, 1)
+    return ("Agreement", ["", "value", f"{100 * kappa['level']:g} % interval over queries"], rows, 1)
 
 
 def confusion_table(body: Mapping[str, Any]) -> Table:
@@ -154,7 +154,7 @@ def gating_table(made: Certificate, measure: str, most: int | None = SHOWN) -> T
     half = of_it[0].margin / 2
     left = len(of_it) - len(rows)
     title = f"{measure} by the model's labels less that by people's, mean over queries"
-    title += f" ({left} more runs in the JSON)" if left else ""
+    title += f" ({left} more in the JSON)" if left else ""
     return (title, ["run", "difference", "95 % interval", "queries", f"within ±{half:g}"], rows, 1)
 
 

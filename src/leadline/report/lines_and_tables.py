@@ -24,7 +24,7 @@ def plain_text(lines: Sequence[str], tables: Sequence[Table], notes: Sequence[st
     """
     blocks = ["\n".join(wrapped(line) for line in lines)]
     for title, head, rows, texts in tables:
-        blocks.append("\n".join([*([title] if title else []), *table_lines(head, rows, texts)]))
+        blocks.append("\n".join([*([wrapped(title)] if title else []), *table_lines(head, rows, texts)]))
     blocks += ["\n".join(wrapped(note) for note in notes)] if notes else []
     return "\n\n".join(blocks) + "\n"
 

@@ -113,7 +113,7 @@ def notes(found: PoweredScores) -> list[str]:
 def powered_table(found: PoweredScores) -> tuple[Sequence[tuple[str, bool]], list[list[str]]]:
     """The rows as one table for a page: its columns, and whether they are numeric; then the cells."""
     level = f"{found.rows[0].level:.0%} {HEAD[2]}" if found.rows else HEAD[2]
-    head = [("measure", False), (HEAD[0], False), (HEAD[1], True), (level, False), (HEAD[3], True)]
+    head = [("measure", False), (HEAD[0], False), (HEAD[1], True), (level, True), (HEAD[3], True)]
     head += [(HEAD[4], True), ("", False)]
     rows = []
     for row in found.rows:
