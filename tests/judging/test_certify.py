@@ -163,6 +163,9 @@ def test_the_line_of_a_settled_label_is_its_own(tmp_path: Path) -> None:
         read_model(path)
     with pytest.raises(RowsError, match="line 3: found 'q a 9'"):
         put_together(human, read_model(path, conflicts="last"))
+    wrong = [(("q", "a"), 1.0), (("q", "b"), 9.0), (("q", "a"), 9.0)]
+    with pytest.raises(RowsError, match=r"2 wrong rows\n  line 2: .*\n  line 3: "):
+        put_together(human, read_model(write(tmp_path / "wrong.txt", wrong), conflicts="last"))
     first = read_model(path, conflicts="first")
     assert (first.settled, first.rows) == (1, 3) and put_together(human, first).pairs["second"].to_list() == [
         1,
@@ -172,6 +175,12 @@ def test_the_line_of_a_settled_label_is_its_own(tmp_path: Path) -> None:
         read_model(path, conflicts="mean")
     with pytest.raises(RowsError, match="--human-conflicts first"):
         read_people(path)
+
+
+def test_scores_are_no_grades(sides: Sides) -> None:
+    scores = {("q", f"d{place}"): place / 60 for place in range(60)}
+    with pytest.raises(UsageError, match="60 different grades are scores"):
+        put_together(*sides(scores, scores))
 
 
 def test_nothing_in_common(sides: Sides) -> None:
@@ -316,7 +325,7 @@ def test_the_numbers_do_not_depend_on_the_order_of_rows(seed: int) -> None:
     )
     mixed = frame.sample(fraction=1.0, shuffle=True, seed=seed)
     one = put_together(Side(frame, "h", 30), Side(frame, "m", 30))
-    other = put_together(Side(mixed, "h", 30), Side(frame, "m", 30))
+    other = put_together(Side(mixed, "h", 30), Side(mixed.reverse(), "m", 30))
     assert (
         one.pairs.equals(other.pairs) and (one.tables == other.tables).all() and one.queries == other.queries
     )
@@ -455,6 +464,17 @@ def test_the_change_of_kappa_is_that_on_the_pairs_of_all_three(sides: Sides) -> 
     plain = make_certificate(put_together(first, new), SEEN).body["kappa"]["value"]
     assert change["new"] == pytest.approx(plain) and change["old"] < change["new"] and change["low"] > 0
     assert change["value"] == pytest.approx(change["new"] - change["old"])
+
+
+def test_a_grade_of_people_off_the_scale_of_a_drift(sides: Sides) -> None:
+    human = people()
+    first, old = sides(dict(human) | {("q03", "d01"): 3.0}, human)
+    with pytest.raises(
+        RowsError, match=r"human.txt: line 38: found 'q03 d01 3', which is not on the scale 0, 1, 2"
+    ):
+        drift_report(old, old, first, [0, 1, 2], SEEN)
+    with pytest.raises(NotComparableError, match="has no pair in common with both versions"):
+        drift_report(old, old, sides({("x", "y"): 1.0}, human)[0], [0, 1, 2], SEEN)
 
 
 def test_certificates_side_by_side(sides: Sides, document: dict[str, object]) -> None:

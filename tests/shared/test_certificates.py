@@ -54,6 +54,37 @@ def by_hand(path: Path) -> dict[tuple[str, str], int]:
     return {(query, doc): int(grade) for query, _, doc, grade in rows}
 
 
+def test_the_collected_cases(shared_data: Data, tmp_path: Path) -> None:
+    """A constant judge, a single class, and pairs of which the judge left one out."""
+    lines = (
+        (shared_data("README.md").parents[1] / "cases" / "rag.jsonl").read_text(encoding="utf-8").splitlines()
+    )
+    cases = {case["id"]: case for case in map(json.loads, lines)}
+    bodies = {}
+    for name in ("kappa-constant-judge", "kappa-single-class", "alignment-pairs-stay-paired"):
+        paths = []
+        for side in ("human", "judge"):
+            grades = [{"pass": 1, "fail": 0}.get(one, one) for one in cases[name]["input"][side]]
+            rows = [f"q{place} 0 d {grade}\n" for place, grade in enumerate(grades) if grade is not None]
+            paths.append(tmp_path / f"{name}-{side}.txt")
+            paths[-1].write_text("".join(rows))
+        found = put_together(read_people(str(paths[0])), read_model(str(paths[1])))
+        bodies[name] = make_certificate(found, SEEN).body
+        assert bodies[name]["exact_agreement"] == cases[name]["expected"]["agreement"]
+    constant, single, paired = bodies.values()
+    assert constant["kappa"]["value"] == cases["kappa-constant-judge"]["expected"]["kappa"] == 0
+    assert (
+        constant["majority_baseline"]
+        == cases["kappa-constant-judge"]["expected"]["constant_predictor_baseline"]
+    )
+    assert single["kappa"]["value"] is cases["kappa-single-class"]["expected"]["kappa"] is None
+    expected = cases["alignment-pairs-stay-paired"]["expected"]
+    assert (paired["n"], paired["sample"]["human_without_model"]) == (
+        expected["n_pairs"],
+        expected["judge_missing"],
+    )
+
+
 @pytest.mark.parametrize(("judge", "rule"), list(EXACT))
 def test_exact_agreement_of_the_tracks(shared_data: Data, judge: str, rule: str) -> None:
     found = []

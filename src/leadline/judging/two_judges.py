@@ -23,6 +23,8 @@ from leadline.judging.labels import make_labels
 from leadline.stats.agreement import checked_scale
 from leadline.tables import Conflicts
 
+MOST_GRADES = 50
+"""A longer scale is one of scores, not of grades: hardly two would ever be equal."""
 SETTLING = ("error", "first", "last", "max", "min", "majority")
 """How a pair that one side labelled several times is settled; a mean would leave the scale."""
 
@@ -155,8 +157,14 @@ def put_together(first: Side, second: Side, grades: Sequence[float] | None = Non
     Raises
     ------
     RowsError, InputError: a label off the scale, with its file and line. NotComparableError: no pair in common.
+    UsageError: a scale of more than `MOST_GRADES`.
     """
     scale = tuple(checked_scale(scale_of(first.frame["grade"]) if grades is None else grades).tolist())
+    if len(scale) > MOST_GRADES:
+        raise UsageError(
+            f"{printable(first.source)}: {len(scale)} different grades are scores, which are never quite equal; a certificate "
+            f"needs a scale of at most {MOST_GRADES}"
+        )
     for side in (first, second):
         _on_scale(side, scale, declared=grades is not None or side is first)
     key = ["query_id", "doc_id"]
@@ -231,7 +239,7 @@ def _model_of_book(path: str, said: Judge | None) -> Side:
     by_judge: dict[str, tuple[Judge, list[Judgment]]] = {}
     for row in standing(rows_of(path)):
         if row.kind == "model":
-            judge = _judge_of(row, where)
+            judge = Judge.of_row(row.model, row.who)
             by_judge.setdefault(judge.id, (judge, []))[1].append(row)
     if not by_judge:
         raise InputError(f"{where}: no judgment of a model in it")
@@ -250,14 +258,6 @@ def _model_of_book(path: str, said: Judge | None) -> Side:
         raise UsageError(f"{where}: {wanted}; it has {printable(listed)}")
     judge, rows = fitting[0]
     return replace(_of_book(rows, path, "latest"), judge=judge)
-
-
-def _judge_of(row: Judgment, where: str) -> Judge:
-    """The judge of a row; `leadline book import --model NAME` knows its name only."""
-    said = dict(row.model or {})
-    if "model" not in said:
-        return Judge(str(said.get("name") or row.who))
-    return Judge.from_dict(said, f"{where}: a model's row: model")
 
 
 def _meant(said: Judge, judge: Judge) -> bool:
