@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from leadline.formats.card import read_card
 from leadline.judging.book import Book
 from leadline.judging.judgment import Judgment, text_hash
 from leadline.judging.labels import make_labels
+from leadline.judging.replies import ERRORS
 from leadline.models.cache import Cache
 from leadline.models.replay import record
 
@@ -304,3 +306,24 @@ def test_killed_after_the_last_reply_nothing_is_asked_again(
     assert code == 0 and "plan: 0 calls to ask; 24 in the cache" in err
     assert (len(server.asked()), len(in_book())) == (before, 24)
     assert "0 requests" in out and "24 answers from the cache" in out
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json-autojudge.md"
+
+
+def test_the_page_names_exactly_the_fields(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
+    Path("docs.jsonl").write_text(Path("docs.jsonl").read_text().replace(text_of("d00"), ""))
+    book = json.loads(leadline(capsys, *live(server, "--book", "j.db", "--format", "json"))[1])
+    file = json.loads(leadline(capsys, *live(server, "--write", "m.txt", "--format", "json"))[1])
+    probes = json.loads(leadline(capsys, *live(server, "--probe", "--format", "json"))[1])["probes"]
+    said, errors = PAGE.read_text(encoding="utf-8").split("## Errors of pairs")
+    rows = re.findall(r"^\| `(\w+)` \| [^|]* \| ([^|]*) \|$", said, re.MULTILINE)
+    assert [name for name, _ in rows] == list(book) == list(file)
+    told = {name: re.findall(r"`([\w-]+)`", words) for name, words in rows}
+    for name in ("judge", "plan", "calls", "spent"):
+        assert told[name] == list(book[name]), name
+    assert told["failed"] == list(book["failed"][0])
+    assert told["foreign"] == ["call", "id"]
+    assert told["written"] == ["--book", *book["written"], "--write", *file["written"]]
+    assert told["probes"] == [*probes, *probes["rows"][0]]
+    assert re.findall(r"^\| `([\w-]+)` \|", errors, re.MULTILINE) == list(ERRORS)

@@ -18,7 +18,7 @@ from leadline.judging.prompt import Prompt
 from leadline.judging.replies import ERRORS, PARSER, Verdict, answer_schema, read_verdicts
 from leadline.models.batch import Watch, answers_of
 from leadline.models.cache import Cache
-from leadline.models.call import Answer, Call, Limits, Model, Spent
+from leadline.models.call import Answer, Answers, Call, Limits, Model, Spent
 from leadline.models.plan import Plan, plan_of
 
 LONGEST_SHOWN = 6000
@@ -284,21 +284,9 @@ def judge_pairs(
             concurrency=concurrency,
             watch=watch,
         )
-        for batch, answer in zip(batches, answers.answers, strict=True):
-            verdicts, foreign = _verdicts(answer, batch, prompt)
-            for result in _results(batch, verdicts, asking):
-                if result.grade is not None or result.error is not None:
-                    found[result.item.pair] = result
-            made = replace(made, foreign=(*made.foreign, *((batch.call.name, name) for name in foreign)))
-        made = replace(
-            made,
-            calls=made.calls + len(batches),
-            answered=made.answered + sum(one.state == "answered" for one in answers.answers),
-            cached=made.cached + sum(one.cached for one in answers.answers),
-            spent=_sum(made.spent, answers.spent),
-            stopped=answers.stopped,
-            interrupted=made.interrupted + answers.interrupted,
-        )
+        results, foreign = _read(batches, answers, prompt, asking)
+        found |= {one.item.pair: one for one in results if one.grade is not None or one.error is not None}
+        made = _with(made, answers, foreign)
         # A request without any reply was tried again already, as often as that may help.
         open_items = [
             one.item
@@ -306,6 +294,33 @@ def judge_pairs(
             if one.error is not None and one.call and one.error != "no-reply"
         ]
     return replace(made, results=tuple(found[item.pair] for item in items))
+
+
+def _with(made: AutoJudged, answers: Answers, foreign: Sequence[tuple[str, str]]) -> AutoJudged:
+    """The account with what a further batch of calls took."""
+    return replace(
+        made,
+        foreign=(*made.foreign, *foreign),
+        calls=made.calls + len(answers.answers),
+        answered=made.answered + sum(one.state == "answered" for one in answers.answers),
+        cached=made.cached + sum(one.cached for one in answers.answers),
+        spent=_sum(made.spent, answers.spent),
+        stopped=answers.stopped,
+        interrupted=made.interrupted + answers.interrupted,
+    )
+
+
+def _read(
+    batches: Sequence[Batch], answers: Answers, prompt: Prompt, asking: Asking
+) -> tuple[list[Result], list[tuple[str, str]]]:
+    """What the answers say of each pair, and the ids in them that were not asked about, with their calls."""
+    results: list[Result] = []
+    foreign: list[tuple[str, str]] = []
+    for batch, answer in zip(batches, answers.answers, strict=True):
+        verdicts, names = _verdicts(answer, batch, prompt)
+        results += _results(batch, verdicts, asking)
+        foreign += [(batch.call.name, name) for name in names]
+    return results, foreign
 
 
 def _verdicts(answer: Answer, batch: Batch, prompt: Prompt) -> tuple[Sequence[Verdict], Sequence[str]]:
