@@ -94,14 +94,14 @@ def account_text(work: Work) -> str:
         )
         lines += _errors(made)
     cut = sum(one.cut for one in made.labelled)
-    if cut:
+    if cut and work.probed is None:
         lines.append(
             f"! {amount(cut, 'label')} made from the beginning of a text only (--max-chars); each says so"
         )
     if made.left:
         lines.append(f"left: {amount(made.left, 'pair')}: {printable(made.stopped)}")
     lines.append(f"asked: {_spent(made.spent)}; {amount(made.cached, 'answer')} from the cache")
-    lines += _written(work.written)
+    lines += _written(work.written) if work.probed is None else []
     lines += [f"! {note}" for note in work.notes]
     return "\n".join(_wrapped(line) for line in lines) + "\n"
 
