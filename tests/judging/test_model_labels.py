@@ -60,9 +60,11 @@ def test_only_what_this_judge_said_of_this_text_is_labelled(tmp_path: Path) -> N
         assert labelled_in_book(book, judged("n").judge, ITEMS) == {}
         changed = [replace(ITEMS[0], text_hash="changed"), ITEMS[1]]
         assert labelled_in_book(book, made.judge, changed) == {("q", "b"): 2}
+        # A label that somebody took back is not asked for again: it would not be added either, as its id is there.
         row = rows_for_book(made)[0]
         book.add([Judgment("q", "a", who="m", kind="model", undoes=row.id)])
-        assert labelled_in_book(book, made.judge, ITEMS) == {("q", "b"): 2}
+        assert labelled_in_book(book, made.judge, ITEMS) == {("q", "a"): 2, ("q", "b"): 2}
+        assert book.add([row]) == 0 and [one.doc_id for one in make_labels(book.rows()).labels] == ["b", "c"]
 
 
 def test_a_persons_label_stays(tmp_path: Path) -> None:

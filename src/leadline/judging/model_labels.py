@@ -12,7 +12,7 @@ from leadline.certificate import Judge
 from leadline.errors import UsageError, printable
 from leadline.formats.card import Card, hash_of, read_card, write_card
 from leadline.judging.autojudge import AutoJudged, Item, Result
-from leadline.judging.judgment import Judgment, standing
+from leadline.judging.judgment import Judgment
 from leadline.judging.labels import Pair
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def note_of(one: Result) -> str:
 
 
 def labelled_in_book(book: "Book", judge: Judge, items: Iterable[Item]) -> dict[Pair, float]:
-    """The labels that this judge has given in a book to these pairs with today's texts, and that stand."""
+    """The labels that this judge has given in a book to these pairs with today's texts; one that was taken back stays so."""
     wanted = {row_id(judge, item.pair, item.text_hash): item.pair for item in items}
-    rows = [row for row in standing(book.rows()) if row.id in wanted and row.grade is not None]
+    rows = [row for row in book.rows() if row.id in wanted and row.grade is not None]
     return {wanted[row.id]: float(row.grade or 0) for row in rows}
 
 
