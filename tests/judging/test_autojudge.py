@@ -296,6 +296,12 @@ def test_whoever_saw_a_fence_cannot_use_it() -> None:
     assert forged.splitlines()[-1].split("[")[1] != seen.split("[")[1]
 
 
+def test_a_code_that_occurs_in_a_passage_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With codes of one digit, all but f occur in the passage."""
+    monkeypatch.setattr("leadline.judging.prompt.CODE", 1)
+    assert fenced(["0123456789abcde"]).endswith("ends [f] ===")
+
+
 def test_what_is_filled_in_is_not_looked_at_again() -> None:
     text = PROMPT.messages('the {need} of "{passages}"', "one\ntwo", ["{query} {grades}"])[1].text
     assert r'"the {need} of \"{passages}\""' in text and r'"one\ntwo"' in text
