@@ -253,8 +253,9 @@ def count_gate(path: str | Path) -> int:
 def compare_judgments(old: Grades, new: Grades) -> JudgmentChange:
     """What was added, removed and changed between two sets of grades.
 
-    >>> compare_judgments({"q": {"a": 1.0, "b": 0.0}}, {"q": {"a": 2.0, "c": 1.0}})
-    JudgmentChange(added=1, removed=(('q', 'b', 0.0),), changed=(('q', 'a', 1.0, 2.0),))
+    >>> found = compare_judgments({"q": {"a": 1.0, "b": 0.0}}, {"q": {"a": 2.0, "c": 1.0}})
+    >>> found.added, found.removed, found.changed
+    (1, (('q', 'b', 0.0),), (('q', 'a', 1.0, 2.0),))
     """
     removed, changed, kept = [], [], 0
     for query, grades in old.items():
