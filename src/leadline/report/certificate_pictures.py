@@ -24,7 +24,7 @@ svg .out { fill: var(--page); stroke: var(--warn); stroke-width: 2; } svg .outli
 svg .count { font-size: 15px; font-weight: 600; } svg .part { fill: var(--ink); font-size: 13px; }
 svg.matrix { max-width: 30rem; } .wide svg { min-width: 40rem; } .wide { padding: 0; }
 figure .wide { border: 0; }
-@media (max-width: 40rem) { tbody th, td.name { min-width: 7.5rem; } th, td { padding: .35rem .5rem; } }
+@media (max-width: 40rem) { tbody th, td.name { min-width: 8.5rem; } th, td { padding: .35rem .5rem; } }
 """
 """What the style of the page needs beyond `html_page.STYLE`."""
 
