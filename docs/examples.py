@@ -7,6 +7,8 @@ from top to bottom in an empty folder:
 - a `console` block holds commands after `$ `, each followed by its output;
 - a `python` block without a title is run, and a `text` block right after it holds what it prints;
 - any other block is only shown. In an output, a line `...` stands for any lines.
+
+A file beside the page with the page's name and the ending `.jsonl` lies in that folder too.
 """
 
 import contextlib
@@ -16,6 +18,7 @@ import os
 import re
 import runpy
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -46,11 +49,14 @@ class Shown:
         return re.fullmatch(r"(?:.*\n)*?".join(parts), self.printed) is not None
 
 
-def run_page(text: str) -> list[Shown]:
+def run_page(text: str, page: Path | None = None) -> list[Shown]:
     """Run one page in an empty folder and return everything that it shows as printed."""
     shown: list[Shown] = []
     space: dict[str, object] = {"__name__": "example"}
     with _empty_folder() as folder:
+        rows = page.with_suffix(".jsonl") if page else None
+        if rows is not None and rows.exists():
+            shutil.copy(rows, folder)
         pending: tuple[int, str] | None = None
         for block in BLOCK.finditer(text):
             kind, title, body = block["kind"], block["title"], block["body"]
@@ -159,7 +165,7 @@ def main(check: bool) -> int:
     stale = 0
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        wrong = [shown for shown in run_page(text) if not shown.holds()]
+        wrong = [shown for shown in run_page(text, page) if not shown.holds()]
         if not wrong:
             continue
         stale += 1

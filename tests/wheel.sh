@@ -21,4 +21,8 @@ grep -q '0\.75' out.csv
 "$leadline" gate world/B.run --write gate.html --write gate.xml --write gate.md --write gate.json | grep '^pass: '
 grep -q 'id="queries"' gate.html
 grep -q 'tests="1" failures="0"' gate.xml
+# So did the prompt of the model judge, which needs no model to be looked at.
+printf '{"query_id": "q1", "doc_id": "d1", "query": "reset"}\n' > pairs.jsonl
+printf '{"id": "d1", "text": "Press the button."}\n' > docs.jsonl
+"$leadline" autojudge pairs.jsonl --documents docs.jsonl --show-prompt | grep -q '^prompt relevance 1, hash'
 echo "the wheel works alone"

@@ -206,7 +206,7 @@ def test_examples_print_what_the_page_shows(page: Path) -> None:
     for module, extra in (("sqlalchemy", "book"), ("jinja2", "serve")):
         if {"book": "$ leadline book", "serve": "--kit "}[extra] in text:
             need(module, extra)
-    for shown in examples.run_page(text):
+    for shown in examples.run_page(text, page):
         advice = "look at it, then run `python docs/examples.py`"
         assert shown.holds(), f"{advice}\nshown:\n{shown.text}\nprinted:\n{shown.printed}"
 

@@ -4,10 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadline.errors import InputError, UnknownNameError
+from leadline.certificate import Judge
+from leadline.errors import InputError, UnknownNameError, UsageError
 from leadline.judging.book import Book
 from leadline.judging.judgment import Judgment
-from leadline.judging.labels import RULES, make_labels, quepid_consensus, rounded, unordered, votes_of
+from leadline.judging.labels import (
+    RULES,
+    make_labels,
+    of_judge,
+    quepid_consensus,
+    rounded,
+    unordered,
+    votes_of,
+)
 from leadline.judging.status import book_status
 
 
@@ -204,3 +213,49 @@ def test_lists_merged_from_two_laptops_are_told() -> None:
     assert unordered([*rows, dated]) == 0
     assert unordered([rows[0], Judgment("q", "d", 2, who="bob", when="")]) == 0
     assert unordered([rows[0], Judgment("q", "d", 2, who="ana", when="", repeat=True)]) == 0
+
+
+# ---- models as judges ------------------------------------------------------------------------------------------
+
+
+def of_model(doc: str, grade: float, when: int, prompt: str = "a", model: str = "m") -> Judgment:
+    judge = Judge(model, "http://x/v1", prompt="relevance 1", prompt_hash=prompt)
+    return Judgment("q", doc, grade, who=model, kind="model", model=judge.to_dict(), when=at(when))
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_a_model_never_takes_the_place_of_a_person(rule: str) -> None:
+    """However many models said otherwise, and however late."""
+    person = Judgment("q", "d", 0, who="ana", when=at(1))
+    models = [of_model("d", 3, 2 + n, f"{n}") for n in range(5)]
+    assert [(one.grade, one.kind) for one in make_labels([*models, person], rule).labels] == [(0, "person")]
+    assert make_labels(models, rule).labels[0].kind == "model"
+
+
+def test_two_prompts_are_two_judges() -> None:
+    """The votes 1, 3, 1: by the model's name alone each would have replaced the one before, and one vote be left."""
+    rows = [of_model("d", 1, 1, "a"), of_model("d", 3, 2, "b"), of_model("d", 1, 3, "c")]
+    label = make_labels(rows, "majority").labels[0]
+    assert (label.grade, label.votes, len(label.judges)) == (1, 3, 3)
+    # One judge that looks again has one vote still.
+    assert make_labels([of_model("d", 1, 1), of_model("d", 2, 2)], "majority").labels[0].votes == 1
+
+
+def test_a_mixture_of_judges_is_not_silent_and_one_can_be_chosen() -> None:
+    person = Judgment("q", "p", 2, who="ana", when=at(9))
+    rows = [of_model("d", 1, 1, "a"), of_model("e", 3, 2, "b"), person]
+    mixed = make_labels(rows)
+    assert mixed.sentence() == "3 labels by the rule latest, 2 of 2 model judges mixed (--judge names one)"
+    assert len(mixed.qrels().judges) == 2
+    first, second = mixed.judges
+    alone = make_labels(of_judge(rows, second.id[:6]))
+    assert [(one.doc_id, one.grade) for one in alone.labels] == [("e", 3), ("p", 2)]
+    assert alone.judges == (second,) and first.id != second.id
+    with pytest.raises(UsageError, match="2 model judges: m; there are"):
+        of_judge(rows, "m")
+    with pytest.raises(UsageError, match="no such model judge: zz"):
+        of_judge(rows, "zz")
+    back = [*rows, Judgment("q", "e", who="m", kind="model", undoes=rows[1].id)]
+    assert [one.doc_id for one in make_labels(of_judge(back, second.id)).labels] == ["p"]
+    other = [*rows, of_model("d", 2, 3, model="n")]
+    assert make_labels(of_judge(other, "n")).labels[0].grade == 2

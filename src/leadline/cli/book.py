@@ -89,6 +89,12 @@ def export(
     ],
     rule: Rule = None,
     kind: Annotated[str | None, typer.Option(help="Only the judgments of: person or model.")] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the model judges only this one: its id, or its model's name; people's rows stay."
+        ),
+    ] = None,
     format: FileFormat = None,
 ) -> None:
     """Write every row (JSONL), or one grade a pair by a rule (TREC, JSONL, CSV, TSV, Parquet, BEIR, Quepid).
@@ -107,7 +113,7 @@ def export(
         write_rows,
     )
     from leadline.judging.judgment import KINDS
-    from leadline.judging.labels import make_labels
+    from leadline.judging.labels import make_labels, of_judge
     from leadline.report.wording import tool_version
 
     if kind not in (None, *KINDS):
@@ -115,7 +121,8 @@ def export(
     form = checked_target(file, format)
     if rule is not None and form in (ROWS, JUDGES):
         raise UsageError(f"--format {form} holds what each judge said; a rule makes one grade a pair of it")
-    rows = [row for row in rows_of(book) if kind in (None, row.kind)]
+    rows = rows_of(book) if judge is None else of_judge(rows_of(book), judge)
+    rows = [row for row in rows if kind in (None, row.kind)]
     if form == ROWS or (form == "jsonl" and rule is None):
         write_rows(rows, file)
         typer.echo(f"wrote {printable(file)}: {amount(len(rows), 'row')}")

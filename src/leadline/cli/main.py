@@ -8,6 +8,7 @@ import typer
 
 from leadline.cli.agreement import agreement
 from leadline.cli.ann import ann
+from leadline.cli.autojudge import autojudge
 from leadline.cli.book import app as book
 from leadline.cli.certify import certify
 from leadline.cli.collect import collect
@@ -52,6 +53,7 @@ app.command(rich_help_panel="Decide")(baseline)
 app.command(rich_help_panel="Decide")(gate)
 app.command(rich_help_panel="Judge")(pool)
 app.command(rich_help_panel="Judge")(judge)
+app.command(rich_help_panel="Judge")(autojudge)
 app.command(rich_help_panel="Judge")(serve)
 app.add_typer(book, name="book", rich_help_panel="Judge")
 app.command(rich_help_panel="Judge")(agreement)

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from leadline.certificate import Judge, distinct
-from leadline.errors import InputError, UnknownNameError, amount, printable
+from leadline.certificate import Judge, distinct, sentence
+from leadline.errors import InputError, UnknownNameError, UsageError, amount, printable
 from leadline.judging.judgment import KINDS, Judgment, by_time, standing
 from leadline.tables import Qrels
 
@@ -81,8 +81,12 @@ class Labels:
             schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64},
         )
         made = Qrels.checked(frame, source=source, max_grade=max_grade, grade_map=grade_map)
-        judges = distinct(judge for label in self.labels for judge in label.judges)
-        return replace(made, rule=self.rule, models=self.of_kind("model"), judges=judges)
+        return replace(made, rule=self.rule, models=self.of_kind("model"), judges=self.judges)
+
+    @property
+    def judges(self) -> tuple[Judge, ...]:
+        """The model judges whose votes are in the labels; several are a mixture that no certificate covers."""
+        return distinct(judge for label in self.labels for judge in label.judges)
 
     def account(self) -> dict[str, Any]:
         """What the labels stand on, in numbers."""
@@ -110,8 +114,10 @@ class Labels:
         """
         account = self.account()
         parts = [f"{amount(len(self.labels), 'label')} by the rule {self.rule}"]
+        several = len(self.judges)
+        mixed = f"of {several} model judges mixed (--judge names one)" if several > 1 else "of a model"
         for count, words in (
-            (self.of_kind("model"), "of a model"),
+            (self.of_kind("model"), mixed),
             (account["tied"], f"settled by {TIES.get(self.rule)}"),
             (self.without.get("marked", 0), "without a label: unsure, skip or broken"),
             (self.without.get("open", 0), "without a label: the judges differ and nobody decided"),
@@ -132,7 +138,8 @@ TIES = {
 def votes_of(rows: Iterable[Judgment]) -> dict[Pair, list[Judgment]]:
     """The vote of each judge on each pair: their latest row that stands; neither a repeated showing nor a decision votes.
 
-    A judge is a name and a kind. A mark (unsure, skip, broken) replaces that judge's earlier grade. The votes of a
+    A judge is a name and a kind, and of a model also endpoint, parameters, prompt and parser: another prompt is another judge,
+    and takes the place of no label. A mark (unsure, skip, broken) replaces that judge's earlier grade. The votes of a
     pair are in the order of their times, which is the same in every book that holds the same rows. A pair that has only
     rows without a vote is there with an empty list.
 
@@ -140,12 +147,44 @@ def votes_of(rows: Iterable[Judgment]) -> dict[Pair, list[Judgment]]:
     >>> [vote.grade for vote in votes_of(rows)["q", "d"]]
     [2]
     """
-    latest: dict[Pair, dict[tuple[str, str], Judgment]] = {}
+    latest: dict[Pair, dict[tuple[str, str, str], Judgment]] = {}
     for row in by_time(standing(list(rows))):
         votes = latest.setdefault((row.query_id, row.doc_id), {})
         if not row.repeat and not row.adjudicates:
-            votes[row.kind, row.who] = row
+            votes[row.kind, row.who, _judge_id(row)] = row
     return {pair: by_time(votes.values()) for pair, votes in latest.items()}
+
+
+def _judge_id(row: Judgment) -> str:
+    """Which judge of a name: empty for people."""
+    return Judge.of_row(row.model, row.who).id if row.kind == "model" else ""
+
+
+def of_judge(rows: Iterable[Judgment], judge: str) -> list[Judgment]:
+    """The rows without those of other models than the named one; people's rows stay.
+
+    Parameters
+    ----------
+    judge: the id of a judge, its beginning, or the name of its model.
+
+    Raises
+    ------
+    UsageError: no such judge, or several.
+
+    >>> rows = [Judgment("q", "d", 1, who="m", kind="model"), Judgment("q", "d", 2, who="n", kind="model")]
+    >>> [row.grade for row in of_judge(rows, "n")]
+    [2]
+    """
+    every = list(rows)
+    graded = [row for row in every if row.kind == "model" and row.undoes is None]
+    known = {_judge_id(row): Judge.of_row(row.model, row.who) for row in graded}
+    meant = [name for name, one in known.items() if judge and (name.startswith(judge) or one.model == judge)]
+    if len(meant) != 1:
+        listed = ", ".join(f"{name} ({sentence([one])})" for name, one in sorted(known.items())) or "none"
+        said = "no such model judge" if not meant else f"{len(meant)} model judges"
+        raise UsageError(f"{said}: {printable(judge)}; there are: {printable(listed)}")
+    # A row that takes back names no judge, and must stay with what it takes back.
+    return [row for row in every if row.kind != "model" or row.undoes or _judge_id(row) == meant[0]]
 
 
 def unordered(rows: Iterable[Judgment]) -> int:
@@ -157,14 +196,18 @@ def unordered(rows: Iterable[Judgment]) -> int:
     >>> unordered(rows), unordered(rows[:1])
     (1, 0)
     """
-    grades: dict[tuple[str, str, str, str, str], set[float | None]] = {}
+    grades: dict[tuple[str, ...], set[float | None]] = {}
     every = list(rows)
     for row in standing(every):
         if not row.repeat and not row.adjudicates:
-            key = (row.query_id, row.doc_id, row.kind, row.who, row.when)
-            grades.setdefault(key, set()).add(row.grade)
+            grades.setdefault(_vote(row), set()).add(row.grade)
     votes = (vote for cast in votes_of(every).values() for vote in cast)
-    return sum(len(grades[v.query_id, v.doc_id, v.kind, v.who, v.when]) > 1 for v in votes)
+    return sum(len(grades[_vote(vote)]) > 1 for vote in votes)
+
+
+def _vote(row: Judgment) -> tuple[str, ...]:
+    """What two rows share that are one judge's of one pair and one time."""
+    return row.query_id, row.doc_id, row.kind, row.who, _judge_id(row), row.when
 
 
 def decisions_of(rows: Iterable[Judgment]) -> dict[Pair, Judgment]:
@@ -180,7 +223,8 @@ def make_labels(rows: Iterable[Judgment], rule: str = "latest") -> Labels:
     """One grade a pair from the judgments of a book, by one of `RULES`.
 
     Votes are each judge's latest standing grade (`votes_of`). A model's votes count only where no person graded the
-    pair, and a negative grade ("in the pool, not judged") only where there is no other. A lead's decision (a row with
+    pair, however late; of several model judges all votes count, and `Labels.judges` names them all: `of_judge` chooses one.
+    A negative grade ("in the pool, not judged") counts only where there is no other. A lead's decision (a row with
     `adjudicates`) is no vote.
 
     - `latest`: the grade given last, whoever gave it, a lead's decision among them; of grades of one time, or of none,

@@ -1,0 +1,137 @@
+"""Where a model's labels go: rows of the book that say who the judge is, or a file of labels with its card."""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leadline.certificate import Judge
+from leadline.errors import UsageError, printable
+from leadline.formats.card import Card, hash_of, read_card, write_card
+from leadline.judging.autojudge import AutoJudged, Item, Result
+from leadline.judging.judgment import Judgment
+from leadline.judging.labels import Pair
+
+if TYPE_CHECKING:
+    from leadline.judging.book import Book
+
+
+def row_id(judge: Judge, pair: Pair, text_hash: str | None) -> str:
+    """The id of a model's row: 32 hex digits from the judge, the pair and the text, so that it is in a book only once.
+
+    >>> row_id(Judge("m"), ("q", "d"), "ab") == row_id(Judge("m"), ("q", "d"), "ab") != row_id(Judge("n"), ("q", "d"), "ab")
+    True
+    """
+    said = json.dumps(["autojudge", judge.id, *pair, text_hash])
+    return hashlib.sha256(said.encode()).hexdigest()[:32]
+
+
+def rows_for_book(made: AutoJudged) -> list[Judgment]:
+    """A row for each label: kind `model`, the judge as a whole, the text's hash, and which part of the text the model saw."""
+    return [_row(made.judge, one) for one in made.labelled]
+
+
+def _row(judge: Judge, one: Result) -> Judgment:
+    item = one.item
+    return Judgment(
+        item.query_id,
+        item.doc_id,
+        one.grade,
+        who=judge.model,
+        kind="model",
+        model=judge.to_dict(),
+        text_hash=item.text_hash,
+        guideline=judge.prompt,
+        note=note_of(one),
+        probability=item.probability,
+        stratum=item.stratum,
+        id=row_id(judge, item.pair, item.text_hash),
+    )
+
+
+def note_of(one: Result) -> str:
+    """What a label does not say by itself: that the text was cut, and which passage of several it was.
+
+    >>> note_of(Result(Item("q", "d", "how?", "a" * 9), 1.0, call="q #1", place=2, of=3, shown=4))
+    'the first 4 of 9 characters; passage 2 of 3 in its call'
+    """
+    parts = []
+    if one.cut:
+        parts.append(f"the first {one.shown} of {len(one.item.text or '')} characters")
+    if one.of > 1:
+        parts.append(f"passage {one.place} of {one.of} in its call")
+    return "; ".join(parts)
+
+
+def labelled_in_book(book: "Book", judge: Judge, items: Iterable[Item]) -> dict[Pair, float]:
+    """The labels that this judge has given in a book to these pairs with today's texts; one that was taken back stays so."""
+    wanted = {row_id(judge, item.pair, item.text_hash): item.pair for item in items}
+    rows = [row for row in book.rows() if row.id in wanted and row.grade is not None]
+    return {wanted[row.id]: float(row.grade or 0) for row in rows}
+
+
+def labelled_in_file(path: str | Path, judge: Judge) -> dict[Pair, float]:
+    """The labels of a file that this judge made; empty where there is no such file.
+
+    Raises
+    ------
+    UsageError: a file that is not this judge's, which is not overwritten. InputError: it or its card cannot be read.
+    """
+    from leadline.formats.read import read_qrels
+
+    if not Path(path).exists():
+        return {}
+    where = printable(str(path))
+    card = read_card(path)
+    if card is None or card.kind != "model" or card.judge is None:
+        raise UsageError(f"{where}: it is there and no card says that a model made it; write to another file")
+    if card.judge.id != judge.id:
+        raise UsageError(
+            f"{where}: labels of another judge, {printable(card.judge.model)} [{card.judge.id}], not {printable(judge.model)} "
+            f"[{judge.id}]; each judge has a file of its own"
+        )
+    rows = read_qrels(path).frame.select("query_id", "doc_id", "grade").iter_rows()
+    return {(query_id, doc_id): float(grade) for query_id, doc_id, grade in rows}
+
+
+def write_file(
+    path: str | Path, judge: Judge, labels: Mapping[Pair, float], version: str = ""
+) -> Sequence[Path]:
+    """Write labels as a file of judgments with its card; the paths.
+
+    Raises
+    ------
+    UsageError: an ending without a format, or a place that cannot be written to. InputError: no label.
+    """
+    import polars as pl
+
+    from leadline.formats.write import write_qrels
+    from leadline.tables import Qrels
+
+    if not labels:
+        return ()
+    pairs = sorted(labels)
+    frame = pl.DataFrame(
+        {
+            "query_id": [pair[0] for pair in pairs],
+            "doc_id": [pair[1] for pair in pairs],
+            "grade": [float(labels[pair]) for pair in pairs],
+        },
+        schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64},
+    )
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    new = Path(path).with_name(f".{secrets.token_hex(6)}.{Path(path).name}")
+    try:
+        write_qrels(Qrels.checked(frame, source=str(path)), new)
+        card = Card(
+            "model", judge, labels=len(pairs), sha256=hash_of(new), made=f"{now} leadline {version}".strip()
+        )
+        # The card first: labels without one would pass for people's, and a card of another state is refused.
+        place = write_card(path, card)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+    return Path(path), place

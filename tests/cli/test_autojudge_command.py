@@ -1,0 +1,329 @@
+"""`leadline autojudge`: the plan, the labels, the account, the exit codes, and what a kill leaves behind."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judging.judging_server import Judging, judging
+from leadline.certificate import Judge
+from leadline.cli.main import run
+from leadline.formats.card import read_card
+from leadline.judging.book import Book
+from leadline.judging.judgment import Judgment, text_hash
+from leadline.judging.labels import make_labels
+from leadline.judging.replies import ERRORS
+from leadline.models.cache import Cache
+from leadline.models.replay import record
+
+QUERIES, DOCS = 4, 6
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """24 pairs of 4 queries, and nobody's key."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("LEADLINE_API_KEY", "OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.delenv(name, raising=False)
+    rows = [(f"q{q}", f"d{q}{d}") for q in range(QUERIES) for d in range(DOCS)]
+    lines("to-judge.jsonl", [{"query_id": q, "doc_id": d, "ranks": {"a": 1}} for q, d in rows])
+    lines("docs.jsonl", [{"id": d, "text": text_of(d)} for _, d in rows])
+    lines(
+        "queries.jsonl",
+        [{"query_id": f"q{q}", "text": f"how {q}", "need": "all of it"} for q in range(QUERIES)],
+    )
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judging]:
+    with judging(tmp_path_factory.mktemp("server"), 0.0) as one:
+        yield one
+
+
+def lines(name: str, rows: list[dict[str, Any]]) -> None:
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def text_of(doc: str) -> str:
+    return f"text of {doc} " + "x" * int(doc[2])
+
+
+def grade_of(doc: str) -> int:
+    return len(text_of(doc)) % 4
+
+
+FILES = ("to-judge.jsonl", "--documents", "docs.jsonl", "--queries", "queries.jsonl")
+
+
+def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        run(["autojudge", *arguments])
+    printed = capsys.readouterr()
+    return int(ended.value.code or 0), printed.out, printed.err
+
+
+def live(server: Judging, *more: str) -> tuple[str, ...]:
+    return (*FILES, "--model", "m", "--endpoint", server.url, *more)
+
+
+def in_book(path: str = "j.db") -> list[Judgment]:
+    with Book.open(path, create=False) as book:
+        return book.rows()
+
+
+def test_labels_go_into_the_book(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
+    before = len(server.asked())
+    code, out, err = leadline(capsys, *live(server, "--book", "j.db", "--batch", "4"))
+    assert code == 0, (out, err)
+    rows = in_book()
+    assert {row.doc_id: row.grade for row in rows} == {row.doc_id: grade_of(row.doc_id) for row in rows}
+    assert len(rows) == 24 and {(row.kind, row.who, row.guideline) for row in rows} == {
+        ("model", "m", "relevance 1")
+    }
+    assert rows[0].text_hash == text_hash(text_of(rows[0].doc_id))
+    # 6 passages of each query in calls of 4 and 2: two calls a query. The plan said so, and so many were made.
+    assert "plan: 8 calls to ask" in err and len(server.asked()) - before == 8
+    assert "labelled: 24 of 24 pairs" in out and "into j.db: 24 rows added" in out
+    # Again: nothing to ask, nothing to add.
+    code, out, err = leadline(capsys, *live(server, "--book", "j.db", "--batch", "4"))
+    assert code == 0 and "plan: 0 calls to ask" in err and "24 pairs labelled before" in err
+    assert len(server.asked()) - before == 8 and len(in_book()) == 24
+    # Another way of asking is another judge, and the book then has labels of both.
+    assert leadline(capsys, *live(server, "--book", "j.db", "--batch", "2"))[0] == 0
+    assert len(in_book()) == 48 and len(make_labels(in_book()).judges) == 2
+
+
+def test_labels_go_into_a_file_with_its_card(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
+    code, out, _ = leadline(capsys, *live(server, "--write", "m.txt", "--format", "json"))
+    page = json.loads(out)
+    assert code == 0 and page["written"] == {"file": "m.txt", "labels": 24, "card": "m.txt.leadline.json"}
+    card = read_card("m.txt")
+    assert card is not None and card.judge is not None and card.judge.id == page["judge_id"]
+    assert card.judge == Judge.from_dict(page["judge"]) and card.judge.endpoint == server.url
+    assert len(Path("m.txt").read_text().splitlines()) == 24
+    assert Path("autojudge-cache.db").exists()
+    Path("m.txt").write_text("q0 0 d00 3\n")
+    code, _, err = leadline(capsys, *live(server, "--write", "m.txt"))
+    assert code == 2 and "another state" in err and err.count("\n") == 1
+
+
+def test_a_dry_run_sends_nothing_and_makes_no_file(
+    capsys: pytest.CaptureFixture[str], server: Judging, folder: Path
+) -> None:
+    before, there = len(server.asked()), sorted(folder.iterdir())
+    dry = live(server, "--book", "j.db", "--dry-run")
+    code, out, err = leadline(capsys, *dry)
+    assert (code, err) == (0, "") and "plan: 24 calls to ask" in out
+    code, out, _ = leadline(capsys, *dry, "--format", "json", "--max-calls", "3")
+    page = json.loads(out)
+    assert page["plan"]["to_ask"] == 24 and page["plan"]["enough"] is False and page["labelled"] is None
+    assert (len(server.asked()), sorted(folder.iterdir())) == (before, there)
+    priced = ("--prompt-price", "2", "--completion-price", "8", "--max-tokens", "100")
+    page = json.loads(leadline(capsys, *dry, "--format", "json", *priced)[1])
+    # 24 calls of at most 100 tokens at 8 a million, and the prompts at 2.
+    assert page["plan"]["money"] == pytest.approx((page["plan"]["prompt_tokens"] * 2 + 2400 * 8) / 1e6)
+
+
+def test_the_budget_leaves_pairs_and_says_so(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
+    code, out, _ = leadline(capsys, *live(server, "--book", "j.db", "--max-calls", "5", "--seed", "7"))
+    assert code == 5 and "left: 19 pairs: the budget of 5 calls is used up" in out
+    assert len(in_book()) == 5
+    code, out, err = leadline(capsys, *live(server, "--book", "j.db", "--seed", "7"))
+    assert code == 0 and "plan: 19 calls to ask" in err and len(in_book()) == 24
+
+
+def test_errors_are_counted_and_listed(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
+    lines("docs.jsonl", [{"id": f"d0{d}", "text": text_of(f"d0{d}") if d else ""} for d in range(DOCS)])
+    lines("queries.jsonl", [{"query_id": "q0", "text": "how"}, {"query_id": "q1", "text": "who"}])
+    code, out, _ = leadline(capsys, *live(server, "--book", "j.db"))
+    assert code == 5 and "labelled: 5 of 24 pairs" in out and "errors: 19 pairs without a label" in out
+    assert "empty: 1," in out and "no-document: 6," in out and "no-query: 12," in out
+    assert "- q0 d00: empty" in out and "and 9 more" in out
+    assert "! 2 queries without a stated need" in out
+    page = json.loads(leadline(capsys, *live(server, "--book", "j.db", "--format", "json"))[1])
+    assert page["errors"] == {"empty": 1, "no-document": 6, "no-query": 12}
+    assert len(page["failed"]) == 19 and page["already"] == 5
+
+
+def test_a_replay_needs_no_server(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
+    assert leadline(capsys, *live(server, "--write", "m.txt", "--cache", "c.db"))[0] == 0
+    with Cache.open("c.db") as cache:
+        assert record(cache, "replies.jsonl") == 24
+    before = len(server.asked())
+    code, out, _ = leadline(
+        capsys, *FILES, "--replay", "replies.jsonl", "--write", "again.txt", "--format", "json"
+    )
+    page = json.loads(out)
+    assert code == 0 and Path("again.txt").read_text() == Path("m.txt").read_text()
+    card = read_card("m.txt")
+    assert card is not None and card.judge is not None and page["judge_id"] == card.judge.id
+    assert len(server.asked()) == before
+    code, out, _ = leadline(capsys, *FILES, "--replay", "replies.jsonl", "--max-chars", "3")
+    assert code == 5 and "no-reply: 24" in out and "kept nowhere" in out
+
+
+def test_a_long_text_is_cut_and_said(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
+    code, out, _ = leadline(capsys, *live(server, "--book", "j.db", "--max-chars", "12"))
+    # "text of d00 " has 12 characters; each next document one more.
+    assert code == 0 and "! 20 labels made from the beginning of a text only" in out
+    notes = {row.doc_id: row.note for row in in_book()}
+    assert (notes["d00"], notes["d13"]) == ("", "the first 12 of 15 characters")
+
+
+def test_the_prompt_can_be_seen(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    code, out, _ = leadline(capsys, *FILES, "--show-prompt")
+    assert code == 0 and out.startswith("prompt relevance 1, hash ")
+    assert '"how 0"' in out and '"all of it"' in out and "text of d0" in out and "--- system" in out
+    (folder / "mine.md").write_text("---\nname: mine\n")
+    code, _, err = leadline(capsys, *FILES, "--show-prompt", "--prompt", "mine.md")
+    assert code == 2 and "mine.md: line 1: a prompt file begins with" in err
+
+
+def test_probes(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
+    code, out, err = leadline(capsys, "--probe", "--model", "m", "--endpoint", server.url)
+    # This judge grades by the length of a line: it knows nothing of what is planted, and is moved by chance.
+    assert code == 0 and "plan: 16 calls to ask" in err and "of 14 moved the grade" in out
+    page = json.loads(leadline(capsys, *live(server, "--probe", "--format", "json"))[1])
+    assert page["probes"]["count"] == 14 and page["labelled"] is None
+    assert {row["query_id"] for row in page["probes"]["rows"]} == {"q0", "q1"}
+    assert page["probes"]["moved"] == sum(row["moved"] for row in page["probes"]["rows"])
+    assert not Path("j.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name the pairs to judge"),
+        (("to-judge.jsonl",), "--documents FILE"),
+        (FILES, "name the judge: --model NAME --endpoint URL"),
+        ((*FILES, "--model", "m"), "name the judge"),
+        ((*FILES, "--endpoint", "http://x/v1"), "name the judge"),
+        ((*FILES, "--model", "m", "--endpoint", "http://user:secret@x/v1"), "no name, password or key"),
+        ((*FILES, "--replay", "r", "--endpoint", "http://x/v1"), "name one of them"),
+        ((*FILES, "--replay", "none.jsonl"), "none.jsonl: cannot be read"),
+        ((*FILES, "--book", "a", "--write", "b.txt"), "name one of them"),
+        ((*FILES, "--write", "b.xyz"), "b.xyz"),
+        ((*FILES, "--probe", "--book", "a"), "--probe makes no labels"),
+        ((*FILES, "--format", "csv"), "--format 'csv' is not one of table, json"),
+        ((*FILES, "--prompt", "none.md"), "none.md: cannot be read"),
+        ((*FILES, "--grades", "0-1"), "the prompt relevance 1 has the grades 0, 1, 2, 3"),
+        ((*FILES, "--model", "m", "--endpoint", "http://x/v1", "--param", "top_p"), "expected NAME=JSON"),
+        (
+            (*FILES, "--model", "m", "--endpoint", "http://x/v1", "--param", "model=n"),
+            "set by the call itself",
+        ),
+        ((*FILES, "--model", "m", "--endpoint", "http://x/v1", "--max-money", "1"), "needs the prices"),
+    ],
+)
+def test_wrong_use_is_one_clear_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str, folder: Path
+) -> None:
+    code, out, err = leadline(capsys, *arguments)
+    assert (code, out) == (2, "") and said in err and err.count("\n") == 1 and "secret" not in err
+    assert not (folder / "a").exists()
+
+
+def test_a_key_comes_from_the_environment_and_is_nowhere_else(
+    capsys: pytest.CaptureFixture[str], server: Judging, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEADLINE_API_KEY", "sk-very-secret-key")
+    code, out, err = leadline(capsys, *live(server, "--book", "j.db", "--format", "json"))
+    assert code == 0 and "very-secret" not in out + err
+    for path in folder.iterdir():
+        assert b"very-secret" not in path.read_bytes(), path
+
+
+def test_an_unreachable_endpoint_is_an_error_of_the_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = leadline(
+        capsys, *FILES, "--model", "m", "--endpoint", "http://127.0.0.1:9/v1", "--max-calls", "2", "--timeout", "5"
+    )  # fmt: skip
+    assert code == 5 and "labelled: 0 of 24 pairs" in out
+
+
+KILLS = 4
+
+
+def test_killed_at_any_moment_nothing_is_paid_twice(tmp_path: Path) -> None:
+    """SIGKILL while calls are on their way, and the same command again, until it ends: every call is billed once."""
+    (tmp_path / "server").mkdir()
+    with judging(tmp_path / "server", 0.05) as server:
+        command = [
+            sys.executable,
+            "-m",
+            "leadline",
+            "autojudge",
+            *live(server, "--book", "j.db", "--concurrency", "2"),
+        ]
+        source = str(Path(__file__).parents[2] / "src")
+        environment = {**os.environ, "PYTHONPATH": source}
+        killed = 0
+        for kill in range(KILLS):
+            process = subprocess.Popen(
+                command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            # At least one further request is out before each kill; no clock decides what is tested.
+            wanted = len(server.asked()) + 2 + kill
+            while len(server.asked()) < wanted and process.poll() is None:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            killed += process.wait() == -signal.SIGKILL
+        assert killed == KILLS and len(server.paid()) < 24
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert set(Counter(server.paid()).values()) == {1} and len(server.paid()) == 24
+        # Only what was on its way at a kill was asked for twice: at most two calls each time.
+        assert len(server.asked()) - 24 <= 2 * KILLS
+        rows = in_book()
+        assert len(rows) == len({(row.query_id, row.doc_id) for row in rows}) == 24
+        assert {row.doc_id: row.grade for row in rows} == {row.doc_id: grade_of(row.doc_id) for row in rows}
+
+
+def test_killed_after_the_last_reply_nothing_is_asked_again(
+    capsys: pytest.CaptureFixture[str], server: Judging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The moment between the last reply and the book: all is in the cache, and no row is in the book."""
+
+    def stop(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    command = live(server, "--book", "j.db", "--temperature", "0.5")
+    with monkeypatch.context() as patch:
+        patch.setattr(Book, "add", stop)
+        assert leadline(capsys, *command)[0] == 130
+    assert in_book() == []
+    before = len(server.asked())
+    code, out, err = leadline(capsys, *command)
+    assert code == 0 and "plan: 0 calls to ask; 24 in the cache" in err
+    assert (len(server.asked()), len(in_book())) == (before, 24)
+    assert "0 requests" in out and "24 answers from the cache" in out
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json-autojudge.md"
+
+
+def test_the_page_names_exactly_the_fields(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
+    Path("docs.jsonl").write_text(Path("docs.jsonl").read_text().replace(text_of("d00"), ""))
+    book = json.loads(leadline(capsys, *live(server, "--book", "j.db", "--format", "json"))[1])
+    file = json.loads(leadline(capsys, *live(server, "--write", "m.txt", "--format", "json"))[1])
+    probes = json.loads(leadline(capsys, *live(server, "--probe", "--format", "json"))[1])["probes"]
+    said, errors = PAGE.read_text(encoding="utf-8").split("## Errors of pairs")
+    rows = re.findall(r"^\| `(\w+)` \| [^|]* \| ([^|]*) \|$", said, re.MULTILINE)
+    assert [name for name, _ in rows] == list(book) == list(file)
+    told = {name: re.findall(r"`([\w-]+)`", words) for name, words in rows}
+    for name in ("judge", "plan", "calls", "spent"):
+        assert told[name] == list(book[name]), name
+    assert told["failed"] == list(book["failed"][0])
+    assert told["foreign"] == ["call", "id"]
+    assert told["written"] == ["--book", *book["written"], "--write", *file["written"]]
+    assert told["probes"] == [*probes, *probes["rows"][0]]
+    assert re.findall(r"^\| `([\w-]+)` \|", errors, re.MULTILINE) == list(ERRORS)
