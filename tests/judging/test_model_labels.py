@@ -133,3 +133,27 @@ def test_new_labels_never_stand_without_a_card(tmp_path: Path, monkeypatch: pyte
     assert "q 0 a 1" in path.read_text() and card_path(path).exists()
     with pytest.raises(InputError, match="another state"):
         read_card(path)
+
+
+def test_two_books_with_the_same_label_of_a_model_merge_to_one_row(tmp_path: Path) -> None:
+    # Two laptops asked the same judge about the same pair, at two times.
+    low = REPLY.replace('"grade": 2', '"grade": 1')
+    made = [
+        judge_pairs(Stub(said, name="m"), ITEMS[:1], shipped_prompt(), Asking())
+        for said in (REPLY, REPLY, low)
+    ]
+    rows = [rows_for_book(one)[0] for one in made]
+    assert rows[0].id == rows[1].id != rows[2].id and len({row.when for row in rows}) == 3
+    with Book.open(tmp_path / "one.db") as book:
+        assert [book.merge([row]) for row in rows] == [1, 0, 1]
+        assert labelled_in_book(book, made[0].judge, ITEMS[:1]) == {("q", "a"): 1.0}
+        # Another text under the same id has not been judged.
+        assert labelled_in_book(book, made[0].judge, [replace(ITEMS[0], text_hash="another")]) == {}
+
+
+def test_rows_of_persons_with_one_id_and_two_times_do_not_merge(tmp_path: Path) -> None:
+    rows = [Judgment("q", "d", 1, who="ana", id="a", when=f"2026-01-0{day}T00:00:00Z") for day in (1, 2)]
+    with Book.open(tmp_path / "one.db") as book:
+        book.merge(rows[:1])
+        with pytest.raises(InputError, match="differ"):
+            book.merge(rows[1:])

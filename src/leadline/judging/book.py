@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -118,6 +119,8 @@ class Book:
     def merge(self, judgments: Iterable[Judgment]) -> int:
         """As `add`, for rows of another book or file: in the order of their times, and none that differs from its own.
 
+        A model's label that both hold is one label, though it was made at two times.
+
         Raises
         ------
         InputError: a row has the id of another one that says something else; then nothing is added.
@@ -131,7 +134,7 @@ class Book:
         with self.writing() as connection:
             known = {row.id: row for row in _select(connection)}
             for row in rows:
-                if known.setdefault(row.id, row) != row:
+                if not _same(known.setdefault(row.id, row), row):
                     raise InputError(
                         f"{printable(self.name)}: two rows have the id {printable(row.id)!r} and differ, in the "
                         f"judgment of {printable(row.doc_id)!r} for {printable(row.query_id)!r}; a row is never "
@@ -183,6 +186,11 @@ class Book:
 def rows_in(connection: Connection) -> list[Judgment]:
     """Every row, as a transaction of the caller sees them, in the order in which they were added."""
     return _select(connection)
+
+
+def _same(one: Judgment, other: Judgment) -> bool:
+    """Whether two rows of one id say the same. A model's label has its id from all but its time, which is left out."""
+    return one == other or (one.kind == "model" == other.kind and replace(one, when=other.when) == other)
 
 
 def insert(connection: Connection, judgments: Iterable[Judgment]) -> int:

@@ -1,9 +1,8 @@
 """Where a model's labels go: rows of the book that say who the judge is, or a file of labels with its card."""
 
-import hashlib
-import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,31 +11,25 @@ from leadline.certificate import Judge
 from leadline.errors import UsageError, printable
 from leadline.formats.card import Card, hash_of, read_card, write_card
 from leadline.judging.autojudge import AutoJudged, Item, Result
-from leadline.judging.judgment import Judgment
+from leadline.judging.judgment import Judgment, content_id
 from leadline.judging.labels import Pair
 
 if TYPE_CHECKING:
     from leadline.judging.book import Book
 
 
-def row_id(judge: Judge, pair: Pair, text_hash: str | None) -> str:
-    """The id of a model's row: 32 hex digits from the judge, the pair and the text, so that it is in a book only once.
-
-    >>> row_id(Judge("m"), ("q", "d"), "ab") == row_id(Judge("m"), ("q", "d"), "ab") != row_id(Judge("n"), ("q", "d"), "ab")
-    True
-    """
-    said = json.dumps(["autojudge", judge.id, *pair, text_hash])
-    return hashlib.sha256(said.encode()).hexdigest()[:32]
-
-
 def rows_for_book(made: AutoJudged) -> list[Judgment]:
-    """A row for each label: kind `model`, the judge as a whole, the text's hash, and which part of the text the model saw."""
+    """A row for each label: kind `model`, the judge as a whole, the text's hash, and which part of the text the model saw.
+
+    A row has its id from all that it says but the time, so that a label that is added again, here or from another book,
+    is in a book only once.
+    """
     return [_row(made.judge, one) for one in made.labelled]
 
 
 def _row(judge: Judge, one: Result) -> Judgment:
     item = one.item
-    return Judgment(
+    row = Judgment(
         item.query_id,
         item.doc_id,
         one.grade,
@@ -48,8 +41,9 @@ def _row(judge: Judge, one: Result) -> Judgment:
         note=note_of(one),
         probability=item.probability,
         stratum=item.stratum,
-        id=row_id(judge, item.pair, item.text_hash),
     )
+    said = {name: value for name, value in row.to_dict().items() if name not in ("id", "when")}
+    return replace(row, id=content_id(said))
 
 
 def note_of(one: Result) -> str:
@@ -68,9 +62,15 @@ def note_of(one: Result) -> str:
 
 def labelled_in_book(book: "Book", judge: Judge, items: Iterable[Item]) -> dict[Pair, float]:
     """The labels that this judge has given in a book to these pairs with today's texts; one that was taken back stays so."""
-    wanted = {row_id(judge, item.pair, item.text_hash): item.pair for item in items}
-    rows = [row for row in book.rows() if row.id in wanted and row.grade is not None]
-    return {wanted[row.id]: float(row.grade or 0) for row in rows}
+    wanted = {(*item.pair, item.text_hash) for item in items}
+    return {
+        (row.query_id, row.doc_id): float(row.grade)
+        for row in book.rows()
+        if row.grade is not None
+        and (row.query_id, row.doc_id, row.text_hash) in wanted
+        and row.kind == "model"
+        and Judge.of_row(row.model or {}, row.who).id == judge.id
+    }
 
 
 def labelled_in_file(path: str | Path, judge: Judge) -> dict[Pair, float]:
