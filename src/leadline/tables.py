@@ -118,7 +118,8 @@ class RunSource(Protocol):
 class Run:
     """One system's answers: rows of query_id, doc_id, score, in the order they were given.
 
-    `empty` names the queries that were answered with no document, `failed` those whose row is an error.
+    `empty` names the queries that were answered with no document, `failed` those whose row is an error. `notes` are
+    sentences to say of it, such as what was left out when it was read.
 
     >>> import polars as pl
     >>> run = Run.checked(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), "bm25")
@@ -130,6 +131,7 @@ class Run:
     name: str = "run"
     empty: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def checked(
@@ -186,7 +188,8 @@ class Qrels:
     with the same grade; `resolved` those settled by a named rule. `max_grade` is the declared top of the scale,
     or None for the largest grade of the file. Judgments of a sampled pool carry the columns `stratum` (text) and
     `probability` (that the pair is drawn), null where they are not known. Of labels made from a book of judgments,
-    `rule` names how, and `models` counts those that are a model's.
+    `rule` names how, and `models` counts those that are a model's. `notes` are sentences to say of them, such as what was
+    left out when they were read.
     """
 
     table: "pl.DataFrame | Rows"
@@ -196,6 +199,7 @@ class Qrels:
     source: str = "qrels"
     rule: str | None = None
     models: int = 0
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def checked(
