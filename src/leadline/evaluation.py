@@ -172,7 +172,8 @@ def _of_text(measures: Sequence[Measure], given: Inputs) -> list[Measure]:
 
 
 def _remarks(given: Inputs, account: Mapping[str, Any]) -> list[str]:
-    return [] if given.passages is None else given.passages.remarks(account["evidence"])
+    of_evidence = [] if given.passages is None else given.passages.remarks(account["evidence"])
+    return [*of_evidence, *given.notes]
 
 
 def _with_passages(

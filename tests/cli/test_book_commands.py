@@ -169,7 +169,7 @@ def test_quepids_lists(capsys: pytest.CaptureFixture[str], folder: Path) -> None
     _, out, _ = leadline(capsys, "book", "import", "k.db", "blank.csv", "--who", "eve")
     assert out == (
         "blank.csv: 1 judgment added\n  1 pair without a grade: not judged, left out\n"
-        "  1 query without a document: left out\n"
+        "  1 query without a document\n"
     )
 
 

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from leadline.errors import EmptyInputError, InputError, RowFault, RowsError, printable
+from leadline.errors import EmptyInputError, InputError, RowFault, RowsError, UsageError, printable
 from leadline.formats.keys import with_ids
 from leadline.formats.lists import Asked, Graded, Held, Hit
 from leadline.formats.records import queries_frame, rows_frame
@@ -21,7 +22,11 @@ def run_of_held(held: Held, name: str, order: str = "score", queries: Queries | 
     """
     found = with_ids(held, queries)
     rows = [(row.query, row.doc_id, row.score, row.line) for row in found.hits]
-    if order == "file":
+    # A file that has scores and no ranks lists its hits by rank.
+    by_place = order == "rank" and any(
+        row.score >= 0 or not float(row.score).is_integer() for row in found.hits
+    )
+    if order == "file" or by_place:
         place: dict[str, int] = {}
         for at, (query, doc, _, line) in enumerate(rows):
             place[query] = place.get(query, 0) + 1
@@ -124,6 +129,50 @@ def held_of(
         source=(qrels.source if qrels is not None else run.name if run is not None else "queries"),
         name="" if run is None else run.name,
     )
+
+
+def single(held: Held, path: str | Path, whole: str = "") -> dict[str, dict[str, float]]:
+    """The grades of each query by document, to be written where a pair has one grade; queries without a grade too.
+
+    With `whole` grades with a fraction are refused: it says who takes whole numbers only.
+
+    Raises
+    ------
+    InputError: a pair with two grades, or a fraction. UsageError: no grade at all.
+    """
+    found: dict[str, dict[str, float]] = {query: {} for query in held.keys()}  # noqa: SIM118 - a method of its own
+    for row in held.graded:
+        if row.grade is None:
+            continue
+        where = (
+            f"{printable(str(path))}: document {printable(row.doc_id)!r} for query {printable(row.query)!r}"
+        )
+        if whole and not float(row.grade).is_integer():
+            raise InputError(
+                f"{where}: the grade {row.grade:g} has a fraction, and {whole} takes whole numbers"
+            )
+        other = found[row.query].setdefault(row.doc_id, row.grade)
+        if other != row.grade:
+            raise InputError(
+                f"{where}: grades {other:g} and {row.grade:g}, and a pair has one here; settle them by a rule first"
+            )
+    if not any(found.values()):
+        raise UsageError(f"{printable(str(path))}: no grade to write")
+    return found
+
+
+def shown(grade: float) -> str:
+    """A grade as text, whole ones without a decimal point.
+
+    >>> shown(2.0), shown(0.7)
+    ('2', '0.7')
+    """
+    return f"{grade:.0f}" if float(grade).is_integer() else repr(float(grade))
+
+
+def plain_number(grade: float) -> int | float:
+    """A grade for JSON, whole ones as whole numbers."""
+    return int(grade) if float(grade).is_integer() else float(grade)
 
 
 def ranked(hits: tuple[Hit, ...]) -> dict[str, list[Hit]]:

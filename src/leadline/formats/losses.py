@@ -22,8 +22,8 @@ OWN: dict[Kind, dict[str, str]] = {
         "csv": f"fraction space {SAMPLED}",
         "tsv": f"fraction space {SAMPLED}",
         "parquet": f"fraction space {SAMPLED}",
-        "beir": "fraction space text need more query",
-        "book": "fraction space judges note mark stratum probability",
+        "beir": "fraction space text need more remarks query",
+        "book": "fraction space judges note mark broken stratum probability",
     },
     "run": {
         "trec": "score",
@@ -32,7 +32,7 @@ OWN: dict[Kind, dict[str, str]] = {
         "tsv": "space score",
         "parquet": "space score",
     },
-    "queries": dict.fromkeys(("jsonl", "csv", "tsv", "parquet", "beir"), "space text need more"),
+    "queries": dict.fromkeys(("jsonl", "csv", "tsv", "parquet", "beir"), "space text need more remarks"),
 }
 """What the formats of the house keep. A BEIR folder is written with its queries, a book with every judge's word."""
 
@@ -43,6 +43,8 @@ WORDS: dict[str, tuple[str, str, str]] = {
     "blank": ("pair that is not judged", "pairs that are not judged", "left out"),
     "judges": ("name of a judge", "names of judges", "it does not say who judged"),
     "note": ("note of a judge", "notes of judges", "left out"),
+    "broken": ("mark `broken`", "marks `broken`", "it is written as a pair that cannot be rated"),
+    "remarks": ("field of notes or options", "fields of notes or options", "left out"),
     "mark": ("mark (unsure, skip, broken)", "marks (unsure, skip, broken)", "left out"),
     "space": ("id with white space", "ids with white space", "fields are apart at white space there; refused unless escaped"),
     "text": ("text of a query", "texts of queries", "it names queries by id; write the queries beside it"),
@@ -96,11 +98,12 @@ def features(kind: Kind, table: "Held | Qrels | Queries | RunSource") -> dict[st
         return {name: count(table) for name, count in HELD[kind].items()}
     if isinstance(table, Queries):
         frame = table.frame
-        more = [c for c in frame.columns if c not in ("query_id", "text", "row", *NEEDS)]
+        more = [c for c in frame.columns if c not in ("query_id", "text", "row", *NEEDS, *REMARKS)]
         return {
             "space": _spaced(frame, ("query_id",)),
             "text": frame.height if "text" in frame.columns else 0,
             "need": sum(c in NEEDS for c in frame.columns),
+            "remarks": sum(c in REMARKS for c in frame.columns),
             "more": len(more),
             "id": _count(frame, "query_id", "text"),
         }
@@ -111,6 +114,8 @@ def features(kind: Kind, table: "Held | Qrels | Queries | RunSource") -> dict[st
 
 NEEDS = ("need", "information_need")
 """The further fields of queries that are an information need."""
+REMARKS = ("notes", "options")
+"""Those that Quepid keeps beside."""
 
 
 def _of_qrels(qrels: Qrels) -> dict[str, int]:
@@ -153,7 +158,9 @@ def _with_space(texts: Iterable[str]) -> int:
 
 def _ids(held: Held, part: Iterable[Any]) -> Iterator[str]:
     for row in part:
-        yield row.query
+        # A text that names a query is no id, and becomes one before it is written as one.
+        if held.keyed == "id":
+            yield row.query
         yield row.doc_id
 
 
@@ -173,15 +180,17 @@ def _bare(held: Held) -> int:
     return sum(one.query not in told for one in held.asked)
 
 
-def _fields(held: Held, needs: bool) -> int:
+def _fields(held: Held, which: tuple[str, ...] = ()) -> int:
+    """How many further fields of the queries have one of the names, or without names any other name."""
     names = {name for one in held.asked for name, value in one.more.items() if value not in (None, "")}
-    return sum((name in NEEDS) == needs for name in names)
+    return len(names & set(which) if which else names - {*NEEDS, *REMARKS})
 
 
 Count = Callable[[Held], int]
 _OF_QUERIES: dict[str, Count] = {
-    "need": lambda held: _fields(held, True),
-    "more": lambda held: _fields(held, False),
+    "need": lambda held: _fields(held, NEEDS),
+    "remarks": lambda held: _fields(held, REMARKS),
+    "more": _fields,
     "id": _own_ids,
 }
 HELD: dict[Kind, dict[str, Count]] = {
@@ -191,6 +200,7 @@ HELD: dict[Kind, dict[str, Count]] = {
         "judges": lambda held: len({r.who for r in held.graded if r.who is not None}),
         "note": lambda held: sum(bool(r.note) for r in held.graded),
         "mark": lambda held: sum(r.mark is not None for r in held.graded),
+        "broken": lambda held: sum(r.mark == "broken" for r in held.graded),
         "space": lambda held: _with_space(_ids(held, held.graded)),
         "text": _texts,
         "query": _bare,
@@ -204,6 +214,6 @@ HELD: dict[Kind, dict[str, Count]] = {
         "text": _texts,
         "id": _own_ids,
     },
-    "queries": {"space": lambda held: _with_space(held.keys()), "text": _texts, **_OF_QUERIES},
+    "queries": {"space": lambda held: _with_space(held.keys() if held.keyed == "id" else ()), "text": _texts, **_OF_QUERIES},
 }  # fmt: skip
 """How each feature is counted in what a file holds."""

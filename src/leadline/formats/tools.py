@@ -15,11 +15,12 @@ from leadline.formats.lists import Held, Kind
 from leadline.formats.source import Source
 
 Keeps = Literal[
-    "fraction", "blank", "judges", "note", "mark", "space", "text", "need", "more", "score", "empty", "failed", "query",
+    "fraction", "blank", "judges", "note", "mark", "broken", "space", "text", "need", "remarks", "more", "score",
+    "empty", "failed", "query", "id",
 ]  # fmt: skip
-"""What a format can keep: grades with a fraction; pairs that are not judged; who judged; notes; marks; ids with white space; the
-queries' texts; their needs; their further fields; scores, not only the order; empty answers; failed queries; a query
-without a document.
+"""What a format can keep: grades with a fraction; pairs that are not judged; who judged; notes; marks, and the mark `broken`;
+ids with white space; the queries' texts; their needs; their notes and options; their further fields; scores, not only the
+order; empty answers; failed queries; a query without a document; the ids of queries in a file keyed by text.
 """
 
 
@@ -60,7 +61,7 @@ TABLE: tuple[Tool, ...] = (
     _tool("quepid-judges", "Quepid", "a book as CSV: `query,docid` and a column for each judge", "quepid",
           "judgments queries", "judgments", "text", "fraction blank judges space text query", ".csv"),
     _tool("quepid-book", "Quepid", "a book as JSON, with who judged, notes and marks", "quepidjson",
-          "judgments queries", "judgments", "text", "fraction blank judges note mark space text need more query", ".json"),
+          "judgments queries", "judgments", "text", "fraction blank judges note mark space text need remarks query", ".json"),
     _tool("quepid-json", "Quepid", "ratings as JSON", "quepidjson",
           "judgments queries", "judgments", "text", "fraction space text query", ".json"),
     _tool("quepid-snapshot", "Quepid", "a snapshot as CSV: what a case returned", "quepidcsv",
@@ -68,7 +69,7 @@ TABLE: tuple[Tool, ...] = (
     _tool("quepid-needs", "Quepid", "information needs: `query,information_need`", "quepidcsv",
           "queries", "queries", "text", "space text need query", ".csv"),
     _tool("ltr", "Quepid", "lines for learning to rank: `3 qid:1 # 1370 star trek`", "ltr",
-          "judgments queries", "judgments", "text", "fraction text", ".txt"),
+          "judgments queries", "judgments", "text", "fraction text id", ".txt"),
     _tool("rank_eval", "Elasticsearch", "a request of `_rank_eval`, with its ratings", "rankeval",
           "judgments queries", "judgments", "id", "space query", ".json"),
     _tool("rank_eval-response", "Elasticsearch", "a response of `_rank_eval`, with its hits", "rankeval",
@@ -85,7 +86,7 @@ TABLE: tuple[Tool, ...] = (
     _tool("ranx", "ranx", "a run or judgments as JSON or Parquet", "ranxfile",
           "run judgments", "run judgments", "id", "space score", ".json"),
     _tool("langfuse", "Langfuse", "the items of a dataset, as JSON or JSONL", "langfuse",
-          "queries judgments", "queries judgments", "id", "space text need more query", ".jsonl"),
+          "queries judgments", "queries judgments", "id", "fraction space text need remarks more query", ".jsonl"),
 )  # fmt: skip
 """Every tool's format; the page Formats, the options and the tests all read it."""
 
