@@ -233,7 +233,8 @@ def _write(report: "PoolReport", kinds: list[tuple[str, str]], pooled_qrels: str
 def _check_kit(page: Mapping[str, str | None]) -> None:
     """Refuse before any work a kit that cannot be written, and its options without it."""
     if page["kit"] is None:
-        without = [name for name, value in page.items() if value is not None]
+        # The queries also give ids to files that name queries by text.
+        without = [name for name, value in page.items() if value is not None and name != "queries"]
         if without:
             raise UsageError(f"--{without[0]} goes with --kit FILE.html")
     elif Path(page["kit"]).suffix.lower() not in (".html", ".htm"):

@@ -14,8 +14,9 @@ from leadline.formats.quepid import grade_of
 from leadline.formats.source import Source
 from leadline.formats.write import atomic_write
 
+_WORD = r"[^ \t\r\x0b\x0c]+"
 LINE = re.compile(
-    r"(?P<grade>\S+) qid:(?P<qid>\S+)(?: (?P<features>[^#]*))?\s*#\s*(?P<doc>\S+)(?: (?P<query>.*))?"
+    rf"(?P<grade>{_WORD}) qid:(?P<qid>{_WORD})(?: (?P<features>[^#]*))?[ \t]*#[ \t]*(?P<doc>{_WORD})(?: (?P<query>[^\n]*))?"
 )
 
 

@@ -83,7 +83,7 @@ def _rows(table: TextTable, name: str, judges: Sequence[str | None]) -> Held:
     asked: dict[str, Asked] = {}
     documents: set[str] = set()
     blank = 0
-    for line, query, doc, *cells in table.frame.select("row", *table.header).iter_rows():
+    for line, query, doc, *cells in table.rows(*table.header):
         query, doc = unguarded(query), unguarded(doc)
         asked.setdefault(query, Asked(query, query, line=line))
         if not query:

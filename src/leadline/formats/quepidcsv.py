@@ -34,7 +34,7 @@ def read_quepid_snapshot(source: Source) -> Held:
     hits: list[Hit] = []
     empty: dict[str, None] = {}
     names: dict[tuple[str, str], None] = {}
-    for line, name, time, query, doc, position in table.frame.select("row", *columns).iter_rows():
+    for line, name, time, query, doc, position in table.rows(*columns):
         names.setdefault((name, time))
         query, doc = unguarded(query), unguarded(doc)
         if not query:
@@ -93,7 +93,7 @@ def read_quepid_needs(source: Source) -> Held:
         )
     faults = Faults(source.name)
     asked: dict[str, Asked] = {}
-    for line, query, need in table.frame.select("row", *table.header).iter_rows():
+    for line, query, need in table.rows(*table.header):
         query, need = unguarded(query), unguarded(need)
         one = Asked(query, query, {"information_need": need} if need else {}, line)
         first = asked.setdefault(query, one)
