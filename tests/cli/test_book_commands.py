@@ -159,7 +159,11 @@ def test_labels_of_a_model_have_a_card(capsys: pytest.CaptureFixture[str], folde
 def test_quepids_lists(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     a_book()
     _, out, _ = leadline(capsys, "book", "export", "j.db", "judges.csv", "--format", "quepid-judges")
-    assert out == "wrote judges.csv: 4 grades of persons\n"
+    assert out == (
+        "quepid-judges loses 1 note of a judge: left out\n"
+        "quepid-judges loses 1 mark (unsure, skip, broken): left out\n"
+        "2 queries have no text: the id stands for it\nwrote judges.csv: 4 grades of persons\n"
+    )
     assert (folder / "judges.csv").read_text() == "query,docid,ana,bob\nq1,d1,3,2\nq1,d2,0,0\n"
     assert "4 judgments added" in leadline(capsys, "book", "import", "k.db", "judges.csv")[1]
     leadline(capsys, "book", "export", "j.db", "ratings.csv", "--format", "quepid", "--rule", "quepid")

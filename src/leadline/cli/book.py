@@ -137,11 +137,11 @@ def export(
         write_rows(rows, file)
         typer.echo(f"wrote {printable(file)}: {amount(len(rows), 'row')}")
     elif form in JUDGES:
-        count = write_judges(rows, file, form, kind, _queries(queries))
+        count = write_judges(rows, file, form, kind, _queries(queries), typer.echo)
         typer.echo(f"wrote {printable(file)}: {amount(count, 'grade')} of {kind or 'person'}s")
     else:
         labels = make_labels(rows, rule or "latest")
-        card = write_labels(labels, file, form, tool_version(), _queries(queries))
+        card = write_labels(labels, file, form, tool_version(), _queries(queries), typer.echo)
         typer.echo(f"wrote {printable(file)}: {labels.sentence()}")
         if card is not None:
             typer.echo(f"wrote {printable(str(card))}: which labels are a model's")

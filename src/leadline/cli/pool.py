@@ -188,6 +188,8 @@ def _report(runs: list[str], chosen: Mapping[str, Any], wish: "Wish", quiet: boo
         else:
             given, asked, rules = prepared(runs, named)
             tables, qrels, measure = list(given.runs), given.qrels, next(iter(asked.values()))
+            for note in () if quiet else given.notes:
+                typer.echo(f"! {note}", err=True)
         read = tables if watch is None else [watch(one) for one in tables]
         return pooled(read, qrels, measure, rules, wish)
 

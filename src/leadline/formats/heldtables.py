@@ -69,7 +69,7 @@ def qrels_of_held(
         )
     except RowsError as error:
         raise _placed(error, found.graded) from None
-    return replace(qrels, notes=_said(found))
+    return replace(qrels, notes=_said(replace(found, notes=(*found.of_judgments, *found.notes))))
 
 
 def queries_of_held(held: Held, queries: Queries | None = None) -> Queries:

@@ -66,9 +66,10 @@ def with_ids(held: Held, queries: Queries | None = None) -> Held:
         )
     if without:
         rows = sum(row.query not in found for part in (held.graded, held.hits) for row in part)
+        what = f", with {amount(rows, 'row')}" if rows else ""
         said += (
             f"left out: {amount(len(without), 'query', 'queries')} of {len(keys)} whose text is not in "
-            f"{printable(queries.source)}, with {amount(rows, 'row')} (the first is {printable(without[0])!r})",
+            f"{printable(queries.source)}{what} (the first is {printable(without[0])!r})",
         )
     return _renamed(replace(held, notes=(*held.notes, *said)), found)
 

@@ -62,7 +62,7 @@ class Held:
     graded, hits, asked: judgments (one row for each judge and pair), the rows of a run, queries.
     empty: queries that were answered with nothing. failed: queries that failed, with the message.
     own: of a file keyed by text, the ids that it has for its texts besides.
-    notes: what is to be said of it, in whole sentences without a full stop.
+    notes: what is to be said of it, in whole sentences without a full stop. of_judgments: what only concerns its judgments.
     source: the file's name, for messages. name: the system's, where the file says it.
     """
 
@@ -74,6 +74,7 @@ class Held:
     failed: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    of_judgments: tuple[str, ...] = ()
     source: str = "file"
     name: str = ""
 

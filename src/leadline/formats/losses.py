@@ -172,7 +172,9 @@ def _texts(held: Held) -> int:
 
 
 def _own_ids(held: Held) -> int:
-    return len(held.own) if held.keyed == "text" else len(held.keys())
+    if held.keyed == "text":
+        return sum(query_id != text for text, query_id in held.own.items())
+    return len(held.keys())
 
 
 def _bare(held: Held) -> int:

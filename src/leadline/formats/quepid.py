@@ -126,11 +126,11 @@ def write_quepid(held: Held, path: str | Path) -> None:
     InputError: a pair with two grades. UsageError: no grade, or a place that cannot be written to.
     """
     found = single(held, path)
-    known = {(row.query, row.doc_id) for row in held.graded}
+    pairs = dict.fromkeys((row.query, row.doc_id) for row in held.graded if row.mark is None)
     lines: list[list[str]] = []
-    pairs = dict.fromkeys((row.query, row.doc_id) for row in held.graded)
     lines += [[q, d, shown(found[q][d]) if d in found[q] else ""] for q, d in pairs]
-    lines += [[query, "", ""] for query in found if query not in {q for q, _ in known}]
+    told = {query for query, _ in pairs}
+    lines += [[query, "", ""] for query in found if query not in told]
     write_rows(["query", "docid", "rating"], lines, path)
 
 
@@ -146,6 +146,8 @@ def write_quepid_judges(held: Held, path: str | Path) -> None:
         raise UsageError(f"{printable(str(path))}: no grade to write")
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in held.graded:
+        if row.mark is not None:
+            continue
         mine = cells.setdefault((row.query, row.doc_id), {})
         if row.grade is None:
             continue

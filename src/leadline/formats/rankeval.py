@@ -83,7 +83,14 @@ def read_rank_eval_response(source: Source) -> Held:
             "since what was not returned is missing here"
         )
     return Held(
-        "id", tuple(graded), tuple(hits), (), tuple(empty), failed, notes=tuple(notes), source=source.name
+        "id",
+        tuple(graded),
+        tuple(hits),
+        (),
+        tuple(empty),
+        failed,
+        of_judgments=tuple(notes),
+        source=source.name,
     )
 
 

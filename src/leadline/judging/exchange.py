@@ -1,7 +1,7 @@
 """Judgments in and out of files: rows of a book as JSONL, the labels of other tools, and the card beside a file."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from leadline.formats.faults import Faults
 from leadline.formats.jsontext import decode, lines_of, objects
 from leadline.formats.keys import with_ids, with_texts
 from leadline.formats.lists import Asked, Graded, Held
+from leadline.formats.losses import losses
 from leadline.formats.read import read_qrels
 from leadline.formats.sniff import FORMATS
 from leadline.formats.source import Source
@@ -226,13 +227,15 @@ def write_labels(
     form: str | None = None,
     version: str = "",
     queries: "Queries | None" = None,
+    say: Callable[[str], object] = bool,
 ) -> Path | None:
     """The labels as judgments of another tool, and where some are a model's a card beside the file that says so.
 
     Parameters
     ----------
     form: `beir` or the name of another tool's format; else the ending says it. version: of this program, for the card.
-    queries: the texts, for formats that name queries by text; else the id stands for it.
+    queries: the texts, for formats that name queries by text; else the id stands for it. say: is given what the format of
+    another tool loses, a sentence each, before the file is written.
 
     Returns
     -------
@@ -246,7 +249,9 @@ def write_labels(
     qrels = labels.qrels()
     if form in TOOLS:
         graded = tuple(Graded(one.query_id, one.doc_id, one.grade) for one in labels.labels)
-        write_tool(form, _keyed(Held("id", graded, source=str(path)), form, queries), path)
+        held = _keyed(Held("id", graded, source=str(path)), form, queries)
+        _say(held, form, say)
+        write_tool(form, held, path)
     elif form == "beir" or (form is None and Path(path).is_dir()):
         write_beir(path, qrels=qrels)
     else:
@@ -293,14 +298,22 @@ def _keyed(held: Held, form: str, queries: "Queries | None") -> Held:
     return with_texts(held) if BY_NAME[form].keyed == "text" else held
 
 
+def _say(held: Held, form: str, say: Callable[[str], object]) -> None:
+    for line in (*losses("judgments", held, form), *held.notes):
+        say(line)
+
+
 def write_judges(
     rows: Iterable[Judgment],
     path: str | Path,
     form: str = JUDGES[0],
     kind: str | None = None,
     queries: "Queries | None" = None,
+    say: Callable[[str], object] = bool,
 ) -> int:
     """What every person (or with `kind` every judge of that kind) said, in a format that names judges; how many grades.
+
+    `say` is given what the format loses, a sentence each, before the file is written.
 
     Raises
     ------
@@ -311,12 +324,14 @@ def write_judges(
         Graded(*pair, row.grade, row.who, row.note, row.mark)
         for pair in sorted(votes)
         for row in votes[pair]
-        if row.kind == (kind or "person") and (row.grade is not None or "mark" in BY_NAME[form].keeps)
+        if row.kind == (kind or "person")
     )
     count = sum(one.grade is not None for one in graded)
     if not count:
         raise InputError(f"no {kind or 'person'}'s grade stands in the book")
-    write_tool(form, _keyed(Held("id", graded, source=str(path)), form, queries), path)
+    held = _keyed(Held("id", graded, source=str(path)), form, queries)
+    _say(held, form, say)
+    write_tool(form, held, path)
     return count
 
 
