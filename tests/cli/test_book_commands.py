@@ -164,7 +164,7 @@ def test_quepids_lists(capsys: pytest.CaptureFixture[str], folder: Path) -> None
         "quepid-judges loses 1 mark (unsure, skip, broken): left out\n"
         "2 queries have no text: the id stands for it\nwrote judges.csv: 4 grades of persons\n"
     )
-    assert (folder / "judges.csv").read_text() == "query,docid,ana,bob\nq1,d1,3,2\nq1,d2,0,0\n"
+    assert (folder / "judges.csv").read_text() == "query,docid,ana,bob\nq1,d1,3,2\nq1,d2,0,0\nq2,,,\n"
     assert "4 judgments added" in leadline(capsys, "book", "import", "k.db", "judges.csv")[1]
     leadline(capsys, "book", "export", "j.db", "ratings.csv", "--format", "quepid", "--rule", "quepid")
     # (3 + 2)/2 = 2.5, rounded away from zero.
