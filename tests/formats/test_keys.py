@@ -3,13 +3,22 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.errors import InputError, UsageError
 from leadline.evaluation import evaluate
-from leadline.formats.keys import escaped, unescaped, with_ids, with_made_ids, with_texts, write_map
+from leadline.formats.keys import (
+    escaped,
+    escaped_ids,
+    unescaped,
+    with_ids,
+    with_made_ids,
+    with_texts,
+    write_map,
+)
 from leadline.formats.lists import Graded, Held
 from leadline.formats.objects import queries_of
 from leadline.formats.read import read_queries
@@ -65,6 +74,7 @@ def test_escaped_ids_stand_in_every_format_and_go_back(text: str) -> None:
     made = escaped(text)
     assert not set(made) & set(' \t\n\r\x0b\x0c"')
     assert unescaped(made) == text
+    assert escaped_ids(pl.DataFrame({"query_id": [text], "doc_id": ["d"]})).row(0) == (made, "d")
 
 
 @given(TEXT, TEXT)

@@ -7,14 +7,18 @@ without white space they are made by `escaped`, and `write_map` writes which is 
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from leadline.errors import InputError, UsageError, amount, printable
 from leadline.formats.lists import Asked, Held
 from leadline.tables import Queries
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ESCAPED = re.compile(r'[ \t\n\r\x0b\x0c"%]')
 MAP = ".queries.jsonl"
@@ -38,6 +42,25 @@ def unescaped(text: str) -> str:
     """
     found = unquote(text, errors="surrogateescape")
     return found if escaped(found) == text else text
+
+
+def escaped_ids(frame: "pl.DataFrame", columns: Sequence[str] = ("query_id", "doc_id")) -> "pl.DataFrame":
+    """A table whose ids are `escaped`, for a format that cannot hold white space; only where that is asked for.
+
+    >>> import polars as pl
+    >>> escaped_ids(pl.DataFrame({"query_id": ["star trek"], "doc_id": ["100%"]})).row(0)
+    ('star%20trek', '100%25')
+    """
+    import polars as pl
+
+    made = {}
+    for name in columns:
+        column = pl.col(name)
+        # The percent sign first: it begins every other one.
+        for letter in '% \t\n\r\x0b\x0c"':
+            column = column.str.replace_all(letter, f"%{ord(letter):02X}", literal=True)
+        made[name] = column
+    return frame.with_columns(**made)
 
 
 def with_ids(held: Held, queries: Queries | None = None) -> Held:

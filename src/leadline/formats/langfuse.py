@@ -39,8 +39,9 @@ def read_langfuse(source: Source) -> Held:
     rows: list[Node] = []
     for one in rows_or_tree(source, faults):
         # The API gives pages of items.
-        page = one.get("data") if isinstance(one.value, dict) and "input" not in one.value else None
-        rows += [one] if page is None else page.each()
+        with counted(faults):
+            page = one.get("data") if isinstance(one.value, dict) and "input" not in one.value else None
+            rows += [one] if page is None else page.each()
     for row in rows:
         with counted(faults):
             status = row.get("status")

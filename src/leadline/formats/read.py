@@ -230,13 +230,14 @@ def _recognised(source: Source, kind: Kind) -> str:
     """The format by content: another tool's where it is sure, else one of the house."""
     from leadline.formats.toolsniff import recognise_tool
 
-    tool = recognise_tool(source.head(), kind)
+    head = source.head()
+    tool = recognise_tool(head, kind)
     if tool is not None:
         return tool
     endings = [
         ending.lower() for ending in Path(source.path).suffixes if ending.lower() not in (".gz", ".zst")
     ]
-    return recognise(source.head(), endings[-1] if endings else "")
+    return recognise(head, endings[-1] if endings else "")
 
 
 def _rows_order(rules: Conventions) -> Literal["score", "file"]:
