@@ -119,7 +119,8 @@ class Run:
     """One system's answers: rows of query_id, doc_id, score, in the order they were given.
 
     `empty` names the queries that were answered with no document, `failed` those whose row is an error. `notes` are
-    sentences to say of it, such as what was left out when it was read.
+    sentences to say of it, such as what was left out when it was read. `places` says where the row of each line number stands
+    in a JSON text, which has no lines to speak of.
 
     >>> import polars as pl
     >>> run = Run.checked(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), "bm25")
@@ -132,6 +133,7 @@ class Run:
     empty: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     @classmethod
     def checked(

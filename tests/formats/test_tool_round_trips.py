@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leadline.errors import InputError, UsageError
+from leadline.errors import InputError, UnknownNameError, UsageError
 from leadline.formats.heldtables import ranked
 from leadline.formats.lists import Asked, Graded, Held, Hit, Kind
 from leadline.formats.losses import losses
+from leadline.formats.objects import qrels_of, queries_of, run_of
 from leadline.formats.source import Source
 from leadline.formats.tools import BY_NAME, TABLE, Tool, read_tool, write_tool
 
@@ -200,3 +201,25 @@ def test_losses_in_words() -> None:
         "msmarco loses 1 score: it keeps the order alone",
         "msmarco loses 1 empty answer: left out: such queries count as not answered",
     ]
+
+
+def test_losses_of_tables() -> None:
+    qrels = qrels_of({"q 1": {"d": 1.5, "e f": 1}})
+    assert losses("judgments", qrels, "jsonl") == []
+    assert losses("judgments", qrels, "trec") == [
+        "trec loses 2 ids with white space: fields are apart at white space there; refused unless escaped"
+    ]
+    assert losses("judgments", qrels, "rank_eval") == [
+        "rank_eval loses 1 grade with a fraction: it holds whole grades only, and refuses these"
+    ]
+    run = run_of({"q": ["a"], "r": []})
+    assert losses("run", run, "csv") == [
+        "csv loses 1 empty answer: left out: such queries count as not answered"
+    ]
+    queries = queries_of([{"query_id": "q", "text": "who?", "lang": "en", "need": "a name"}])
+    assert losses("queries", queries, "quepid-needs") == [
+        "quepid-needs loses 1 further field of queries: left out",
+        "quepid-needs loses 1 query id: it names queries by their text; the ids come back with --queries",
+    ]
+    with pytest.raises(UnknownNameError, match="unknown format to write a run in 'quepid'"):
+        losses("run", run, "quepid")

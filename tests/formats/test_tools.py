@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from leadline.errors import InputError, UsageError
+from leadline.evaluation import evaluate
 from leadline.formats.read import read_qrels, read_queries, read_run
 from leadline.formats.source import Source
 from leadline.formats.tools import BY_NAME, NAMES, read_tool
@@ -199,6 +200,19 @@ def test_results_of_opensearch_are_a_run(tmp_path: Path) -> None:
         read_run(saved(tmp_path, rows))
     with pytest.raises(InputError, match="the results of query 'star trek' stand before"):
         read_run(saved(tmp_path, [rows[0], rows[0]]))
+
+
+def test_a_document_twice_is_named_by_its_place(tmp_path: Path) -> None:
+    path = saved(
+        tmp_path,
+        [{"searchText": "a", "documentIds": ["d"]}, {"searchText": "b", "documentIds": ["d", "e", "d"]}],
+    )
+    with pytest.raises(InputError) as caught:
+        evaluate(str(path), {"b": {"d": 1}}, "P@1")
+    assert "x.json" in str(caught.value) or "x:" in str(caught.value)
+    assert "[1].documentIds[2]: found 'b d', but [1].documentIds[0] has the same document" in str(
+        caught.value
+    )
 
 
 def test_runs_of_ms_marco(tmp_path: Path) -> None:

@@ -34,7 +34,10 @@ def run_of_held(held: Held, name: str, order: str = "score", queries: Queries | 
     run = Run.checked(
         rows_frame(rows, "score"), name, empty=found.empty, failed=found.failed, source=held.source
     )
-    return replace(run, notes=_said(found))
+    # The line of a hit in a JSON text is its place among the hits of the file.
+    places = {row.line: row.path for row in held.hits if row.path}
+    told = tuple(places.get(line, "") for line in range(1, max(places, default=0) + 1))
+    return replace(run, notes=_said(found), places=told)
 
 
 def qrels_of_held(
