@@ -175,6 +175,12 @@ def test_query_sets_of_opensearch(tmp_path: Path) -> None:
         found = read_queries(saved(tmp_path, shape))
         assert found.column("text") == {"star trek": "star trek", "alien": "alien"}
         assert found.column("reference") == {"star trek": "a series", "alien": None}
+    newer = [{"queryText": "star trek", "customFields": {"referenceAnswer": "a series", "lang": "en"}}]
+    found = read_queries(saved(tmp_path, {"querySetQueries": newer}))
+    assert (found.column("reference"), found.column("lang")) == (
+        {"star trek": "a series"},
+        {"star trek": "en"},
+    )
     plain = read_queries(
         saved(tmp_path, "star trek\r\n\nalien\n", "q.txt"), input_format="opensearch-queries"
     )
@@ -198,6 +204,9 @@ def test_results_of_opensearch_are_a_run(tmp_path: Path) -> None:
     rows[1]["searchConfigurationId"] = "other"
     with pytest.raises(InputError, match="results of 2 search configurations"):
         read_run(saved(tmp_path, rows))
+    variants = [{**rows[0], "experimentVariantId": one} for one in "ab"]
+    with pytest.raises(InputError, match=r"results of 2 search configurations \(c a and c b\)"):
+        read_run(saved(tmp_path, variants))
     with pytest.raises(InputError, match="the results of query 'star trek' stand before"):
         read_run(saved(tmp_path, [rows[0], rows[0]]))
 

@@ -53,17 +53,10 @@ def read_opensearch_queries(source: Source) -> Held:
         for row in _opened(source, "querySetQueries", faults):
             with counted(faults):
                 query = row.need("queryText").id("query's text")
-                answer = row.get("referenceAnswer")
-                more = (
-                    {}
-                    if answer is None or answer.value == ""
-                    else {"reference": answer.text("reference answer")}
-                )
+                more = _further(row)
                 first = asked.setdefault(query, Asked(query, query, more, len(asked) + 1))
                 if first.more != more:
-                    raise row.wrong(
-                        f"the query {printable(query)!r} stands before with another reference answer"
-                    )
+                    raise row.wrong(f"the query {printable(query)!r} stands before with other fields")
     else:
         for line, raw in enumerate(decode(source.read_all(), source.name).split("\n"), start=1):
             text = raw.removesuffix("\r")
@@ -73,6 +66,17 @@ def read_opensearch_queries(source: Source) -> Held:
     if not asked:
         raise InputError(f"{printable(source.name)}: no query in it")
     return Held("text", asked=tuple(asked.values()), source=source.name)
+
+
+def _further(row: Node) -> dict[str, str]:
+    """The further fields of a query: its reference answer as `reference`, and what stands in `customFields`."""
+    custom = row.get("customFields")
+    fields = [] if custom is None else custom.fields()
+    answer = row.get("referenceAnswer")
+    if answer is not None:
+        fields.append(("referenceAnswer", answer))
+    told = {name: one.text(name) for name, one in fields if one.value not in (None, "")}
+    return {"reference" if name == "referenceAnswer" else name: text for name, text in told.items()}
 
 
 def read_opensearch_results(source: Source) -> Held:
@@ -90,9 +94,10 @@ def read_opensearch_results(source: Source) -> Held:
     for row in _opened(source, "results", faults):
         with counted(faults):
             query = row.need("searchText").id("query's text")
-            system = row.get("searchConfigurationId")
-            if system is not None:
-                systems.setdefault(system.id("search configuration"))
+            parts = [row.get(name) for name in ("searchConfigurationId", "experimentVariantId")]
+            named = [one.id("search configuration") for one in parts if one is not None]
+            if named:
+                systems.setdefault(" ".join(named))
             if query in asked:
                 raise row.wrong(f"the results of query {printable(query)!r} stand before")
             asked[query] = Asked(query, query)
@@ -102,9 +107,9 @@ def read_opensearch_results(source: Source) -> Held:
                 with counted(faults, f"query {printable(query)!r}"):
                     hits.append(Hit(query, one.id("document id"), -float(place), len(hits) + 1, one.path))
     if len(systems) > 1:
-        named = " and ".join(map(printable, list(systems)[:2]))
+        two = " and ".join(map(printable, list(systems)[:2]))
         raise InputError(
-            f"{printable(source.name)}: results of {len(systems)} search configurations ({named}); give each its own file"
+            f"{printable(source.name)}: results of {len(systems)} search configurations ({two}); give each its own file"
         )
     faults.check()
     if not asked:
@@ -157,7 +162,7 @@ def write_opensearch(held: Held, path: str | Path) -> None:
 
 
 def write_opensearch_queries(held: Held, path: str | Path) -> None:
-    """A query set; the reference answer is the further field `reference`, where there is one.
+    """A query set; the further field `reference` is the reference answer, other texts stand in `customFields`.
 
     Raises
     ------
@@ -167,10 +172,9 @@ def write_opensearch_queries(held: Held, path: str | Path) -> None:
         raise UsageError(f"{printable(str(path))}: no query to write")
     rows = []
     for one in held.asked:
-        answer = one.more.get("reference")
-        rows.append(
-            {"queryText": one.query, **({"referenceAnswer": answer} if isinstance(answer, str) else {})}
-        )
+        texts = {name: text for name, text in one.more.items() if isinstance(text, str)}
+        answer = {"referenceAnswer": texts.pop("reference")} if "reference" in texts else {}
+        rows.append({"queryText": one.query, **answer, **({"customFields": texts} if texts else {})})
     write_json(
         {"name": held.name or "queries", "description": "", "sampling": "manual", "querySetQueries": rows},
         path,

@@ -79,7 +79,7 @@ TABLE: tuple[Tool, ...] = (
     _tool("opensearch", "OpenSearch search relevance", "a judgment list (`IMPORT_JUDGMENT`)", "opensearch",
           "judgments queries", "judgments", "text", "fraction space text query", ".json"),
     _tool("opensearch-queries", "OpenSearch search relevance", "a query set: JSON, NDJSON or plain lines", "opensearch",
-          "queries", "queries", "text", "space text query", ".json"),
+          "queries", "queries", "text", "space text need remarks more query", ".json"),
     _tool("opensearch-results", "OpenSearch search relevance", "results of an experiment: `documentIds` of a `searchText`",
           "opensearch", "run queries", "run", "text", "space text empty", ".json"),
     _tool("msmarco", "MS MARCO", "a run: `qid pid rank`, apart at tabs", "msmarco", "run", "run", "id", "", ".tsv"),
