@@ -244,6 +244,38 @@ def input_formats() -> str:
     return code(FORMATS)
 
 
+def tool_formats() -> str:
+    """The formats of other tools, from their table."""
+    from leadline.formats.tools import TABLE
+
+    rows = [
+        (
+            f"`{tool.name}`",
+            tool.of,
+            tool.what.replace("|", "\\|"),
+            ", ".join(tool.holds),
+            ", ".join(tool.writes) or "–",
+            tool.keyed,
+        )
+        for tool in TABLE
+    ]
+    return table(("name", "tool", "file", "read as", "written from", "queries by"), rows)
+
+
+def tool_losses() -> str:
+    """What each format of another tool keeps of judgments, from the same table."""
+    from leadline.formats.losses import WORDS
+    from leadline.formats.tools import TABLE
+
+    asked = ("fraction", "blank", "judges", "note", "mark", "space")
+    rows = [
+        (f"`{tool.name}`", *("yes" if feature in tool.keeps else "–" for feature in asked))
+        for tool in TABLE
+        if "judgments" in tool.writes
+    ]
+    return table(("format", *(WORDS[feature][1] for feature in asked)), rows)
+
+
 def report_kinds() -> str:
     """The endings that --write knows."""
     from leadline.report.files import KINDS
@@ -267,6 +299,8 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "queries columns": columns("queries"),
         "ignored columns": ignored_columns,
         "rag fields": rag_fields,
+        "tool formats": tool_formats,
+        "tool losses": tool_losses,
         "report kinds": report_kinds,
     },
 }

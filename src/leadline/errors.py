@@ -71,16 +71,21 @@ class EmptyInputError(InputError):
 
 @dataclass(frozen=True)
 class RowFault:
-    """One wrong row: where it stands (line and column count from 1), what was found, what was expected."""
+    """One wrong row: where it stands (line and column count from 1), what was found, what was expected.
+
+    `path` is its place in a JSON text, such as `requests[0].ratings[2]`, where that says more than a line.
+    """
 
     line: int
     column: int | None
     found: str
     expected: str
+    path: str = ""
 
     def __str__(self) -> str:
         """The fault in one line, with control characters made visible."""
         place = f"line {self.line}" + (f", column {self.column}" if self.column is not None else "")
+        place = printable(self.path) or place
         found = printable(self.found)
         return f"{place}: found {(found if len(found) <= 80 else found[:77] + '...')!r}, {self.expected}"
 

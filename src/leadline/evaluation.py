@@ -172,7 +172,8 @@ def _of_text(measures: Sequence[Measure], given: Inputs) -> list[Measure]:
 
 
 def _remarks(given: Inputs, account: Mapping[str, Any]) -> list[str]:
-    return [] if given.passages is None else given.passages.remarks(account["evidence"])
+    of_evidence = [] if given.passages is None else given.passages.remarks(account["evidence"])
+    return [*of_evidence, *given.notes]
 
 
 def _with_passages(
@@ -215,9 +216,12 @@ def _counted(hits: Hits, rules: Conventions, name: str) -> Flags:
     """Which judged queries count in the mean, by the convention."""
     present = hits.answered | hits.failed
     if not present.any():
+        few = hits.judged.query_ids[:3]
+        texts = any(" " in one for one in few)
+        hint = "; where one file names queries by their text, --queries FILE gives the ids" if texts else ""
         raise NotComparableError(
             f"{printable(name)}: none of its {hits.counts['queries']} queries is judged; "
-            f"its ids and those of the qrels ({printable(', '.join(hits.judged.query_ids[:3]))}, …) do not meet"
+            f"its ids and those of the qrels ({printable(', '.join(few))}, …) do not meet{hint}"
         )
     if rules.queries == "exact" and not present.all():
         missing = [q for q, there in zip(hits.judged.query_ids, present.tolist(), strict=True) if not there]

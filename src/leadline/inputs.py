@@ -11,6 +11,7 @@ from leadline.errors import InputError, UnknownNameError, UsageError, printable
 from leadline.formats.card import with_certificate
 from leadline.formats.read import read_qrels, read_queries, read_rag_rows, read_run
 from leadline.formats.source import Source
+from leadline.formats.tools import IRDS
 from leadline.formats.trec import name_of
 from leadline.hits import Judged
 from leadline.passages.against import Passages
@@ -33,7 +34,8 @@ OF_TEXT = ("chunks", "documents", "share")
 class Inputs:
     """The tables of one evaluation. `paths` are the files that were read: the system's name (or `qrels`,
     `queries`, `evidence`, `chunks`, `documents`) and the path as given. `passages` holds evidence and chunks where those
-    take the place of judgments; `qrels` are then those of the first system's chunks.
+    take the place of judgments; `qrels` are then those of the first system's chunks. `notes` are sentences about how the
+    files were read, such as what had to be left out.
     """
 
     runs: tuple[RunSource, ...]
@@ -41,6 +43,7 @@ class Inputs:
     queries: Queries | None = None
     paths: tuple[tuple[str, str], ...] = ()
     passages: Passages | None = None
+    notes: tuple[str, ...] = ()
 
     def judged(self) -> dict[str, Judged]:
         """The judgments that each system is measured by, ready to be met; with evidence each has its chunks'."""
@@ -111,14 +114,16 @@ def gather(
     if of_text:
         raise UsageError(f"{next(iter(of_text))} goes with evidence")
     door = _Door(rules, input_format, qrels_format, dict(grading or {}))
+    # Files that name their queries by text get the ids from the queries, so these are read first.
+    door.asked = door.questions(queries)
     runs = [door.run(name, thing, qrels is None) for name, thing in _systems(run)]
     names = [one.name for one in runs]
     _no_name_twice(names)
     table = door.references(names) if qrels is None else door.judgments(qrels)
     if certificate is not None:
         table = with_certificate(table, certificate)
-    asked = door.questions(queries)
-    return Inputs(tuple(runs), table, asked, tuple(door.paths))
+    asked = door.asked if queries is not None else door.questions(None)
+    return Inputs(tuple(runs), table, asked, door.in_order(), notes=tuple(door.notes))
 
 
 def gather_passages(
@@ -145,6 +150,7 @@ def gather_passages(
     UsageError: a system without chunks, or chunks for no system. InputError: a file is wrong.
     """
     door = _Door(rules, input_format, None, {})
+    door.asked = door.questions(queries)
     runs = [door.run(name, thing, False) for name, thing in _systems(run)]
     _no_name_twice([one.name for one in runs])
     texts = door.texts(documents)
@@ -153,8 +159,8 @@ def gather_passages(
     if texts is not None:
         check_places(pieces, texts)
     passages = Passages(pieces, tables, texts, share)
-    asked = door.questions(queries)
-    return Inputs(tuple(runs), passages.qrels(runs[0].name), asked, tuple(door.paths), passages)
+    first = passages.qrels(runs[0].name)
+    return Inputs(tuple(runs), first, door.asked, door.in_order(), passages, tuple(door.notes))
 
 
 def _no_name_twice(names: list[str]) -> None:
@@ -173,6 +179,12 @@ class _Door:
     grading: dict[str, Any]
     paths: list[tuple[str, str]] = field(default_factory=list)
     rows: "list[RagRows]" = field(default_factory=list)
+    asked: Queries | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def in_order(self) -> tuple[tuple[str, str], ...]:
+        """The files that were read, the queries after runs and judgments."""
+        return tuple(sorted(self.paths, key=lambda one: one[0] == "queries"))
 
     def run(self, name: str | None, thing: Any, with_references: bool) -> RunSource:
         """One system's run; where its references are wanted too, its rows must carry them."""
@@ -186,7 +198,11 @@ class _Door:
         called = name or ("run" if path == "-" else name_of(path))
         self.paths.append((called, path))
         if not with_references:
-            return read_run(path, name=called, input_format=self.input_format, conventions=self.rules)
+            run = read_run(
+                path, name=called, input_format=self.input_format, conventions=self.rules, queries=self.asked
+            )
+            self.notes += run.notes if isinstance(run, Run) else ()
+            return run
         rows = self._rows(path, called)
         self.rows.append(rows)
         assert rows.run is not None
@@ -225,9 +241,15 @@ class _Door:
         """The judgments."""
         if isinstance(thing, (str, Path)):
             self.paths.append(("qrels", str(thing)))
-            return read_qrels(
-                thing, input_format=self.qrels_format, comments=self.rules.comments, **self.grading
+            qrels = read_qrels(
+                thing,
+                input_format=self.qrels_format,
+                comments=self.rules.comments,
+                queries=self.asked,
+                **self.grading,
             )
+            self.notes += qrels.notes
+            return qrels
         from leadline.formats.objects import qrels_of
 
         return qrels_of(thing, **self.grading)
@@ -334,6 +356,6 @@ def name_and_path(name: str | None, given: str) -> tuple[str | None, str]:
 
 
 def _sha256(path: str) -> str | None:
-    if path == "-" or "://" in path or Path(path).is_dir():
+    if path == "-" or "://" in path or path.startswith(IRDS) or Path(path).is_dir():
         return None
     return Source.open(path).sha256()

@@ -326,9 +326,18 @@ def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError
         ):
             if pair in lines:
                 lines[pair].append(numbers[at])
+    places = getattr(run, "places", ())
+
+    def place(line: int) -> str:
+        return places[line - 1] if 0 < line <= len(places) else ""
+
     faults = [
         RowFault(
-            at[1], None, f"{query_id} {doc_id}", f"but line {at[0]} has the same document for this query"
+            at[1],
+            None,
+            f"{query_id} {doc_id}",
+            f"but {place(at[0]) or f'line {at[0]}'} has the same document for this query",
+            place(at[1]),
         )
         for (query_id, doc_id), at in lines.items()
     ]

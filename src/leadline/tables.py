@@ -119,7 +119,9 @@ class RunSource(Protocol):
 class Run:
     """One system's answers: rows of query_id, doc_id, score, in the order they were given.
 
-    `empty` names the queries that were answered with no document, `failed` those whose row is an error.
+    `empty` names the queries that were answered with no document, `failed` those whose row is an error. `notes` are
+    sentences to say of it, such as what was left out when it was read. `places` says where the row of each line number stands
+    in a JSON text, which has no lines to speak of.
 
     >>> import polars as pl
     >>> run = Run.checked(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), "bm25")
@@ -131,6 +133,8 @@ class Run:
     name: str = "run"
     empty: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     @classmethod
     def checked(
@@ -188,7 +192,8 @@ class Qrels:
     or None for the largest grade of the file. Judgments of a sampled pool carry the columns `stratum` (text) and
     `probability` (that the pair is drawn), null where they are not known. Of labels made from a book of judgments,
     `rule` names how. Where labels are a model's, `models` counts them, `judges` says who made them (empty where that is
-    not known), and `certificate` is the one that was named for them.
+    not known), and `certificate` is the one that was named for them. `notes` are sentences to say of them, such as what was
+    left out when they were read.
     """
 
     table: "pl.DataFrame | Rows"
@@ -200,6 +205,7 @@ class Qrels:
     models: int = 0
     judges: tuple[Judge, ...] = ()
     certificate: Certificate | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def checked(

@@ -166,8 +166,12 @@ def test_labels_of_a_model_have_a_card(capsys: pytest.CaptureFixture[str], folde
 def test_quepids_lists(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     a_book()
     _, out, _ = leadline(capsys, "book", "export", "j.db", "judges.csv", "--format", "quepid-judges")
-    assert out == "wrote judges.csv: 4 grades of persons\n"
-    assert (folder / "judges.csv").read_text() == "query,docid,ana,bob\nq1,d1,3,2\nq1,d2,0,0\n"
+    assert out == (
+        "quepid-judges loses 1 note of a judge: left out\n"
+        "quepid-judges loses 1 mark (unsure, skip, broken): left out\n"
+        "2 queries have no text: the id stands for it\nwrote judges.csv: 4 grades of persons\n"
+    )
+    assert (folder / "judges.csv").read_text() == "query,docid,ana,bob\nq1,d1,3,2\nq1,d2,0,0\nq2,,,\n"
     assert "4 judgments added" in leadline(capsys, "book", "import", "k.db", "judges.csv")[1]
     leadline(capsys, "book", "export", "j.db", "ratings.csv", "--format", "quepid", "--rule", "quepid")
     # (3 + 2)/2 = 2.5, rounded away from zero.
@@ -176,7 +180,7 @@ def test_quepids_lists(capsys: pytest.CaptureFixture[str], folder: Path) -> None
     _, out, _ = leadline(capsys, "book", "import", "k.db", "blank.csv", "--who", "eve")
     assert out == (
         "blank.csv: 1 judgment added\n  1 pair without a grade: not judged, left out\n"
-        "  1 query without a document: left out\n"
+        "  1 query without a document\n"
     )
 
 

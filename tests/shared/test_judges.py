@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leadline.formats.quepid import JUDGES, RATINGS, guarded, quepid_kind, read_quepid, unguarded
+from leadline.errors import InputError
+from leadline.formats.heldtables import qrels_of_held
+from leadline.formats.lists import Graded, Held
+from leadline.formats.quepid import guarded, unguarded
 from leadline.formats.source import Source
+from leadline.formats.tools import read_tool, write_tool
+from leadline.formats.toolsniff import recognise_tool
+from leadline.formats.write import write_qrels
 from leadline.judging.agreement import Rules, agreement_report
 from leadline.judging.assignment import Places, order_for
 from leadline.judging.book import Book
@@ -33,27 +39,58 @@ JUDGING, STATISTICS = load("judging.jsonl"), load("statistics.jsonl")
 
 
 def listed(folder: Path, text: str) -> Any:
-    path = folder / "list.csv"
+    path = folder / "list"
     path.write_text(text)
     source = Source.open(path)
-    kind = quepid_kind(source.head())
+    kind = recognise_tool(source.head(), "judgments")
     assert kind is not None
-    return read_quepid(source, kind)
+    return read_tool(kind, source)
 
 
 def test_quepids_lists(tmp_path: Path) -> None:
     j01 = listed(tmp_path, JUDGING["j01"]["input"])
-    known = [pair for pair in JUDGING["j01"]["expected"]["pairs"] if pair[2] is not None]
-    assert [[row.query, row.doc_id, row.grade] for row in j01.rows] == known
-    assert list(j01.only_queries) == ["star trek"] and j01.blank == 1
+    assert [[row.query, row.doc_id, row.grade] for row in j01.graded] == JUDGING["j01"]["expected"]["pairs"]
+    assert j01.keys() == JUDGING["j01"]["expected"]["queries"]
     j02 = JUDGING["j02"]
     assert [guarded(text) for text in j02["input"]["internal"]] == j02["expected"]["file_values"]
     assert [unguarded(text) for text in j02["expected"]["file_values"]] == j02["expected"]["round_trip"]
     j03 = listed(tmp_path, JUDGING["j03"]["input"])
-    assert [[row.query, row.doc_id, row.grade] for row in j03.rows] == JUDGING["j03"]["expected"]
+    assert [[row.query, row.doc_id, row.grade] for row in j03.graded] == JUDGING["j03"]["expected"]
     j31 = listed(tmp_path, JUDGING["j31"]["input"])
-    assert [[r.query, r.doc_id, r.who, r.grade] for r in j31.rows] == JUDGING["j31"]["expected"]
-    assert (RATINGS, JUDGES) == ("quepid", "quepid-judges")
+    assert [[r.query, r.doc_id, r.who, r.grade] for r in j31.graded] == JUDGING["j31"]["expected"]
+
+
+def test_lists_of_other_tools(tmp_path: Path) -> None:
+    j04, j05, j33 = JUDGING["j04"], JUDGING["j05"], JUDGING["j33"]
+    for shape in j04["input"].values():
+        query = {"placeholders": {"$query": "q"}, **shape}
+        found = listed(tmp_path, json.dumps({"queries": [query]}))
+        assert {row.doc_id: row.grade for row in found.graded} == j04["expected"]
+    (row,) = (found := listed(tmp_path, j05["input"])).graded
+    told = {"grade": row.grade, "qid": found.own[row.query], "doc_id": row.doc_id, "query": row.query}
+    assert told == j05["expected"]
+    for name in ("a", "b"):
+        rating = {"judgmentRatings": [{"query": "q", "ratings": [j33["input"][name]]}]}
+        assert [one.grade for one in listed(tmp_path, json.dumps(rating)).graded] == [j33["expected"][name]]
+    null = {"judgmentRatings": [{"query": "q", "ratings": [j33["input"]["c"]]}]}
+    with pytest.raises(InputError, match="query 'q', document 'd1'"):
+        listed(tmp_path, json.dumps(null))
+
+
+def test_ids_of_any_text_and_texts_that_are_kept_apart(tmp_path: Path) -> None:
+    ids = JUDGING["j41"]["input"]
+    held = Held("text", tuple(Graded(text, one, 1.0) for text in JUDGING["j44"]["input"] for one in ids))
+    for name in ("quepid", "quepid-book", "quepid-json", "opensearch", "rre"):
+        write_tool(name, held, tmp_path / name)
+        found = read_tool(name, Source.open(tmp_path / name))
+        assert [(row.query, row.doc_id) for row in found.graded] == [
+            (row.query, row.doc_id) for row in held.graded
+        ]
+    with pytest.raises(InputError, match="white space"):
+        write_qrels(qrels_of_held(held), tmp_path / "x.qrels")
+    (tmp_path / "latin.csv").write_bytes(bytes.fromhex(JUDGING["j43"]["input"]["bytes_hex"]))
+    with pytest.raises(InputError, match="line 2: text that is not UTF-8"):
+        read_tool("quepid", Source.open(tmp_path / "latin.csv"))
 
 
 def test_labels() -> None:

@@ -1,7 +1,7 @@
 """`leadline book import`, `export`, `merge` and `status`: judgments into and out of the book."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,6 +9,7 @@ from leadline.errors import UsageError, amount, printable
 
 if TYPE_CHECKING:
     from leadline.judging.judgment import Judgment
+    from leadline.tables import Queries
 
 app = typer.Typer(
     help="""The book of judgments: who said what about which document, kept so that nothing is lost.
@@ -29,7 +30,15 @@ FileFormat = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="book, trec, jsonl, json, csv, tsv, parquet, beir, quepid or quepid-judges, where the file does not tell.",
+        help="book, trec, jsonl, csv, tsv, parquet, beir, or another tool's: quepid, quepid-book, rank_eval, opensearch, …",
+    ),
+]
+QueriesFile = Annotated[
+    str | None,
+    typer.Option(
+        "--queries",
+        metavar="FILE",
+        help="The queries: ids by text, for files of tools that name queries by their text.",
     ),
 ]
 
@@ -48,6 +57,7 @@ def import_(
         str | None, typer.Option(help="The judge is a model of this name, not a person.")
     ] = None,
     format: FileFormat = None,
+    queries: QueriesFile = None,
 ) -> None:
     """Take judgments in: all rows of a file or none. Importing a file again adds nothing.
 
@@ -55,9 +65,15 @@ def import_(
     """
     from leadline.judging.exchange import open_book, read_judgments, replaced
 
-    given = [
-        read_judgments(path, form=format, who=who, guideline=guideline or "", model=model) for path in files
-    ]
+    asked = _queries(queries)
+    said: dict[str, Any] = {
+        "form": format,
+        "who": who,
+        "guideline": guideline or "",
+        "model": model,
+        "queries": asked,
+    }
+    given = [read_judgments(path, **said) for path in files]
     with open_book(book) as opened:
         for path, one in zip(files, given, strict=True):
             known = opened.rows()
@@ -96,15 +112,16 @@ def export(
         ),
     ] = None,
     format: FileFormat = None,
+    queries: QueriesFile = None,
 ) -> None:
-    """Write every row (JSONL), or one grade a pair by a rule (TREC, JSONL, CSV, TSV, Parquet, BEIR, Quepid).
+    """Write every row (JSONL), or one grade a pair by a rule (TREC, JSONL, CSV, TSV, Parquet, BEIR, other tools' formats).
 
     Where labels of a model are among them, a card FILE.leadline.json beside the file says so.
 
     Example: leadline book export judgments.db qrels.txt --rule majority
     """
-    from leadline.formats.quepid import JUDGES
     from leadline.judging.exchange import (
+        JUDGES,
         ROWS,
         checked_target,
         rows_of,
@@ -119,18 +136,19 @@ def export(
     if kind not in (None, *KINDS):
         raise UsageError(f"--kind {kind!r} is not one of {', '.join(KINDS)}")
     form = checked_target(file, format)
-    if rule is not None and form in (ROWS, JUDGES):
+    if rule is not None and form in (ROWS, *JUDGES):
         raise UsageError(f"--format {form} holds what each judge said; a rule makes one grade a pair of it")
     rows = rows_of(book) if judge is None else of_judge(rows_of(book), judge)
     rows = [row for row in rows if kind in (None, row.kind)]
     if form == ROWS or (form == "jsonl" and rule is None):
         write_rows(rows, file)
         typer.echo(f"wrote {printable(file)}: {amount(len(rows), 'row')}")
-    elif form == JUDGES:
-        typer.echo(f"wrote {printable(file)}: {amount(write_judges(rows, file), 'grade')} of persons")
+    elif form in JUDGES:
+        count = write_judges(rows, file, form, kind, _queries(queries), typer.echo)
+        typer.echo(f"wrote {printable(file)}: {amount(count, 'grade')} of {kind or 'person'}s")
     else:
         labels = make_labels(rows, rule or "latest")
-        card = write_labels(labels, file, form, tool_version())
+        card = write_labels(labels, file, form, tool_version(), _queries(queries), typer.echo)
         typer.echo(f"wrote {printable(file)}: {labels.sentence()}")
         if card is not None:
             typer.echo(f"wrote {printable(str(card))}: which labels are a model's")
@@ -212,6 +230,13 @@ def status(
             lines = "".join(one_line(row) + "\n" for row in again)
             temporary.write_text(lines if Path(path).suffix == ".jsonl" else text, encoding="utf-8")
     typer.echo(text if format == "json" else status_text(facts), nl=False)
+
+
+def _queries(path: str | None) -> "Queries | None":
+    """The queries of a file; None where none is given."""
+    from leadline.formats.read import read_queries
+
+    return None if path is None else read_queries(path)
 
 
 def _shown(target: str) -> str:

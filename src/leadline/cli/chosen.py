@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from leadline.inputs import Inputs
     from leadline.measure import Measure
     from leadline.scores import Scores
-    from leadline.tables import Qrels, RunSource
+    from leadline.tables import Qrels, Queries, RunSource
 
 AVERAGES = ("judged", "intersection")
 SWITCHES = ("ties", "order", "undefined", "depth", "duplicates", "ignore_self", "comments")
@@ -149,6 +149,21 @@ def which_queries(value: Any) -> tuple[str | None, str | None]:
     if len(averages) > 1 or len(files) > 1:
         raise UsageError("--queries takes one file and one of judged, intersection")
     return (averages[0] if averages else None), (files[0] if files else None)
+
+
+def queries_given(chosen: Mapping[str, Any]) -> "Queries | None":
+    """The queries of the file that --queries names; None where it names none.
+
+    Raises
+    ------
+    LeadlineError: it names two files, or one that cannot be read.
+    """
+    _, file = which_queries(chosen.get("queries"))
+    if file is None:
+        return None
+    from leadline.formats.read import read_queries
+
+    return read_queries(file)
 
 
 def grade_map(text: str | None) -> dict[float, float] | None:

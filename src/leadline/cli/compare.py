@@ -156,6 +156,7 @@ def _without_judgments(runs: Sequence[str], chosen: Mapping[str, Any], form: str
     """How different two runs are, where nothing is judged."""
     import json
 
+    from leadline.cli.chosen import queries_given
     from leadline.conventions import conventions
     from leadline.formats.read import read_run
     from leadline.inputs import name_and_path
@@ -165,7 +166,13 @@ def _without_judgments(runs: Sequence[str], chosen: Mapping[str, Any], form: str
     k = chosen["k"] or 10
     named = [name_and_path(None, path) for path in runs[:2]]
     first, second = (
-        read_run(path, name=name, input_format=chosen["input_format"], conventions=rules)
+        read_run(
+            path,
+            name=name,
+            input_format=chosen["input_format"],
+            conventions=rules,
+            queries=queries_given(chosen),
+        )
         for name, path in named
     )
     found = overlap(first, second, rules, k)

@@ -22,7 +22,9 @@ Cutoff = Annotated[
 ]
 Queries = Annotated[
     list[str] | None,
-    typer.Option(help="A file of queries (for --by), or which queries count: judged, intersection."),
+    typer.Option(
+        help="A file of queries (for --by, and ids where a file names queries by text), or which count: judged, intersection."
+    ),
 ]
 By = Annotated[
     str | None,
@@ -84,11 +86,14 @@ Seed = Annotated[int | None, typer.Option(help="Seed of the bootstrap.")]
 InputFormat = Annotated[
     str | None,
     typer.Option(
-        help="Format of the runs, where the content does not tell: trec, jsonl, json, csv, tsv or parquet."
+        help="Format of the runs, where the content does not tell: trec, jsonl, csv, …, or another tool's, such as msmarco."
     ),
 ]
 QrelsFormat = Annotated[
-    str | None, typer.Option(help="Format of the judgments, where the content does not tell.")
+    str | None,
+    typer.Option(
+        help="Format of the judgments, where the content does not tell: as for runs, such as quepid or rank_eval."
+    ),
 ]
 Plugin = Annotated[
     list[str] | None, typer.Option(metavar="MODULE", help="Import a module that registers measures.")

@@ -68,7 +68,11 @@ KitDocuments = Annotated[
     typer.Option(metavar="FILE", help="With --kit: the documents, as `leadline judge` takes them."),
 ]
 KitQueries = Annotated[
-    str | None, typer.Option(metavar="FILE", help="With --kit: the queries' texts and what the person wants.")
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="The queries: with --kit their texts and needs; ids by text, where files name these.",
+    ),
 ]
 KitGuideline = Annotated[str | None, typer.Option(metavar="FILE.md", help="With --kit: the guideline.")]
 KitScale = Annotated[str | None, typer.Option(help="With --kit: the grades, as `leadline judge` takes them.")]
@@ -130,7 +134,7 @@ def pool(
     kinds = [(path, _kind(path)) for path in write or []]
     wish = _wish(given, chosen)
     _refuse(runs, chosen, wish, pooled_qrels)
-    report = _report(runs, chosen, wish, quiet)
+    report = _report(runs, chosen | {"queries": [queries] if queries else None}, wish, quiet)
     _write(report, kinds, pooled_qrels)
     if kit is not None and not report.nothing_left:
         _write_kit(page, report)
@@ -176,7 +180,7 @@ def _report(runs: list[str], chosen: Mapping[str, Any], wish: "Wish", quiet: boo
     """The pool and the report on it."""
     from leadline.judging.pooling import pooled
 
-    named = dict(chosen) | {"measures": chosen["measures"] or "nDCG@10", "queries": None}
+    named = dict(chosen) | {"measures": chosen["measures"] or "nDCG@10"}
     with progress(quiet) as watch:
         if named["qrels"] is None:
             tables, measure, rules = _without_judgments(runs, named)
@@ -184,13 +188,15 @@ def _report(runs: list[str], chosen: Mapping[str, Any], wish: "Wish", quiet: boo
         else:
             given, asked, rules = prepared(runs, named)
             tables, qrels, measure = list(given.runs), given.qrels, next(iter(asked.values()))
+            for note in () if quiet else given.notes:
+                typer.echo(f"! {note}", err=True)
         read = tables if watch is None else [watch(one) for one in tables]
         return pooled(read, qrels, measure, rules, wish)
 
 
 def _without_judgments(runs: list[str], chosen: Mapping[str, Any]) -> "tuple[list[RunSource], Measure, Any]":
     """The runs where nothing is judged yet, the measure and the switches."""
-    from leadline.cli.chosen import SWITCHES
+    from leadline.cli.chosen import SWITCHES, queries_given
     from leadline.conventions import conventions
     from leadline.formats.read import read_run
     from leadline.inputs import name_and_path
@@ -200,7 +206,13 @@ def _without_judgments(runs: list[str], chosen: Mapping[str, Any]) -> "tuple[lis
     asked = parse_all(chosen["measures"], rules)
     named = [name_and_path(None, path) for path in runs]
     tables = [
-        read_run(path, name=name, input_format=chosen["input_format"], conventions=rules)
+        read_run(
+            path,
+            name=name,
+            input_format=chosen["input_format"],
+            conventions=rules,
+            queries=queries_given(chosen),
+        )
         for name, path in named
     ]
     names = [one.name for one in tables]
@@ -223,7 +235,8 @@ def _write(report: "PoolReport", kinds: list[tuple[str, str]], pooled_qrels: str
 def _check_kit(page: Mapping[str, str | None]) -> None:
     """Refuse before any work a kit that cannot be written, and its options without it."""
     if page["kit"] is None:
-        without = [name for name, value in page.items() if value is not None]
+        # The queries also give ids to files that name queries by text.
+        without = [name for name, value in page.items() if value is not None and name != "queries"]
         if without:
             raise UsageError(f"--{without[0]} goes with --kit FILE.html")
     elif Path(page["kit"]).suffix.lower() not in (".html", ".htm"):

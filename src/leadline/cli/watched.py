@@ -39,6 +39,12 @@ class Watched:
         """The file the run is read from, if it is one."""
         return getattr(self.run, "source", None)
 
+    @property
+    def places(self) -> Sequence[str]:
+        """Where the row of each line number stands in a JSON text, if the run is read from one."""
+        found: Sequence[str] = getattr(self.run, "places", ())
+        return found
+
     def blocks(self) -> Iterator["Block"]:
         """The run's blocks."""
         known = self.source is not None and not self.source.packed

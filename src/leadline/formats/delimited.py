@@ -4,7 +4,9 @@ import csv
 import io
 import sys
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -26,6 +28,10 @@ class TextTable:
     frame: pl.DataFrame
     header: tuple[str, ...]
     source: str
+
+    def rows(self, *names: str) -> "Iterator[tuple[Any, ...]]":
+        """The line and the fields of the named columns of each row; a name is taken to the letter, also `*`."""
+        return zip(self.frame[ROW], *(self.frame[name] for name in names), strict=True)
 
     def columns(self, kind: Kind) -> Columns:
         """The columns by meaning.

@@ -23,11 +23,11 @@ class Faults:
         self.shown: list[RowFault] = []
         self.total = 0
 
-    def add(self, line: int, column: int | None, found: str, expected: str) -> None:
+    def add(self, line: int, column: int | None, found: str, expected: str, path: str = "") -> None:
         """Count a wrong row, and keep what is wrong with it while there is room."""
         self.total += 1
         if len(self.shown) < SHOWN_ROWS:
-            self.shown.append(RowFault(line, column, found, expected))
+            self.shown.append(RowFault(line, column, found, expected, path))
 
     def check(self) -> None:
         """Raise RowsError where any row was wrong."""

@@ -5,13 +5,15 @@ Each reader is imported when a file needs it, so that a TREC run does not wait f
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from leadline.conventions import Conventions
 from leadline.errors import ROW, InputError, UsageError, printable
 from leadline.formats.bookfile import is_book, is_rows, shown_name
+from leadline.formats.lists import Kind
 from leadline.formats.sniff import checked_format, recognise
 from leadline.formats.source import Source
+from leadline.formats.tools import BY_NAME, IRDS
 from leadline.formats.trec import TrecRun, name_of, read_trec_qrels
 from leadline.tables import Conflicts, Qrels, Queries, RunSource
 
@@ -27,8 +29,11 @@ def read_run(
     name: str | None = None,
     input_format: str | None = None,
     conventions: Conventions | None = None,
+    queries: Queries | None = None,
 ) -> RunSource:
     """A run from a file, by default named after it; `conventions` says what orders it.
+
+    Where the file names its queries by text, `queries` give their ids; else the text is the id.
 
     Raises
     ------
@@ -37,12 +42,23 @@ def read_run(
     """
     conventions = conventions or Conventions()
     called = name or ("run" if str(path) == "-" else name_of(path))
+    if str(path).startswith(IRDS):
+        from leadline.formats.frames import run_of_frame
+        from leadline.formats.irds import irds_frame
+
+        frame = irds_frame(str(path), "run")
+        return run_of_frame(frame, name=called, source=str(path), order=_rows_order(conventions))
     form = _named(path, input_format)
     if form == "beir":
         raise UsageError(f"{printable(str(path))}: a BEIR folder holds queries and judgments, not a run")
     _refuse_sampled(path, form)
     source = Source.open(path)
-    form = form or _recognised(source)
+    form = form or _recognised(source, "run")
+    if form in BY_NAME:
+        from leadline.formats.heldtables import run_of_held
+        from leadline.formats.tools import read_tool
+
+        return run_of_held(read_tool(form, source, "run"), called, conventions.order, queries)
     if form == "trec":
         return TrecRun(source, called, conventions.order, conventions.comments)
     from leadline.formats.rag import RagRows, ids_needed
@@ -69,8 +85,11 @@ def read_qrels(
     max_grade: float | None = None,
     comments: bool = False,
     keep_subtopic: bool = False,
+    queries: Queries | None = None,
 ) -> Qrels:
     """Judgments from a file or a BEIR folder (its split `test`), with what a card beside it says of who made them.
+
+    Where the file names its queries by text, `queries` give their ids; else the text is the id.
 
     Raises
     ------
@@ -78,12 +97,17 @@ def read_qrels(
     """
     from leadline.formats.card import with_card
 
-    scale = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
-    return with_card(_read_qrels(path, input_format, comments, keep_subtopic, scale), path)
+    grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
+    return with_card(_read_qrels(path, input_format, comments, keep_subtopic, queries, grading), path)
 
 
 def _read_qrels(
-    path: str | Path, input_format: str | None, comments: bool, keep_subtopic: bool, scale: dict[str, Any]
+    path: str | Path,
+    input_format: str | None,
+    comments: bool,
+    keep_subtopic: bool,
+    queries: Queries | None,
+    grading: dict[str, Any],
 ) -> Qrels:
     """The judgments of a file, whoever made them."""
     form = _named(path, input_format)
@@ -92,23 +116,29 @@ def _read_qrels(
     if form == "beir":
         from leadline.formats.beir import read_beir_qrels
 
-        return read_beir_qrels(path, **scale)
+        return read_beir_qrels(path, **grading)
+    if str(path).startswith(IRDS):
+        from leadline.formats.frames import qrels_of_frame
+        from leadline.formats.irds import irds_frame
+
+        frame = irds_frame(str(path), "judgments")
+        return qrels_of_frame(frame, source=str(path), keep_subtopic=keep_subtopic, **grading)
     source = Source.open(path)
-    form = form or _recognised(source)
+    form = form or _recognised(source, "judgments")
+    if form in BY_NAME:
+        from leadline.formats.heldtables import qrels_of_held
+        from leadline.formats.tools import read_tool
+
+        return qrels_of_held(read_tool(form, source, "judgments"), queries, **grading)
     if form in ("trec", "trec-sampled"):
         sampled = form == "trec-sampled"
         table = read_trec_qrels(source, comments=comments, keep_subtopic=keep_subtopic, sampled=sampled)
-        return Qrels.checked(table, source=source.name, **scale)
+        return Qrels.checked(table, source=source.name, **grading)
     from leadline.formats.rows import read_rows_qrels
 
     if form == "jsonl" and is_rows(source):
         raise _is_a_book(source.name)
-    qrels = read_rows_qrels(
-        source,
-        form,
-        keep_subtopic=keep_subtopic,
-        **scale,
-    )
+    qrels = read_rows_qrels(source, form, keep_subtopic=keep_subtopic, **grading)
     if isinstance(qrels, Qrels):
         return qrels
     if qrels.qrels is None:
@@ -129,8 +159,18 @@ def read_queries(path: str | Path, *, input_format: str | None = None) -> Querie
         from leadline.formats.beir import read_beir_queries
 
         return read_beir_queries(path)
+    if str(path).startswith(IRDS):
+        from leadline.formats.frames import queries_of_frame
+        from leadline.formats.irds import irds_frame
+
+        return queries_of_frame(irds_frame(str(path), "queries"), source=str(path))
     source = Source.open(path)
-    form = form or _recognised(source)
+    form = form or _recognised(source, "queries")
+    if form in BY_NAME:
+        from leadline.formats.heldtables import queries_of_held
+        from leadline.formats.tools import read_tool
+
+        return queries_of_held(read_tool(form, source, "queries"))
     if form == "trec":
         return Queries.checked(_id_and_text(source), source=source.name)
     from leadline.formats.rows import read_rows_queries
@@ -154,13 +194,13 @@ def read_rag_rows(
     """
     form = _named(path, input_format)
     _refuse_sampled(path, form)
-    if form in ("beir", "trec"):
+    if form in ("beir", "trec", *BY_NAME) or str(path).startswith(IRDS):
         raise UsageError(
-            f"{printable(str(path))}: RAG rows come as jsonl, json, csv, tsv or parquet, not {form}"
+            f"{printable(str(path))}: no RAG rows, which come as jsonl, json, csv, tsv or parquet, not {form or IRDS}"
         )
     source = Source.open(path)
-    form = form or _recognised(source)
-    if form == "trec":
+    form = form or _recognised(source, "run")
+    if form == "trec" or form in BY_NAME:
         raise InputError(
             f"{printable(source.name)}: no RAG rows: neither JSON, nor a header with known columns"
         )
@@ -185,6 +225,9 @@ def _is_a_book(name: str) -> InputError:
 
 def _named(path: str | Path, input_format: str | None) -> str | None:
     """The format the user named, or `beir` for a folder that is one; None where the content decides."""
+    if input_format == "ranx":
+        # What ranx writes is a JSON map or a table, which the readers of the house know.
+        return None
     if input_format is not None:
         return checked_format(input_format)
     folder = Path(path)
@@ -197,11 +240,23 @@ def _named(path: str | Path, input_format: str | None) -> str | None:
     return None
 
 
-def _recognised(source: Source) -> str:
+def _recognised(source: Source, kind: Kind) -> str:
+    """The format by content: another tool's where it is sure, else one of the house."""
+    from leadline.formats.toolsniff import recognise_tool
+
+    head = source.head()
+    tool = recognise_tool(head, kind)
+    if tool is not None:
+        return tool
     endings = [
         ending.lower() for ending in Path(source.path).suffixes if ending.lower() not in (".gz", ".zst")
     ]
-    return recognise(source.head(), endings[-1] if endings else "")
+    return recognise(head, endings[-1] if endings else "")
+
+
+def _rows_order(rules: Conventions) -> Literal["score", "file"]:
+    """What orders rows that have a score and no rank."""
+    return "file" if rules.order == "file" else "score"
 
 
 def _id_and_text(source: Source) -> "pl.DataFrame":

@@ -6,9 +6,12 @@ What only JSON and headers need is imported where they are met, so that a TREC r
 from typing import Any
 
 from leadline.errors import UnknownNameError
+from leadline.formats.tools import NAMES
 
 FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "beir", "trec-sampled")
-"""The names that `--input-format` takes; `trec-sampled` is for judgments only, and only where it is named."""
+"""The formats of the house by the names that `--input-format` takes, beside those of `leadline.formats.tools`; `trec-sampled`
+is for judgments only, and only where it is named.
+"""
 
 RECORD_KEYS = frozenset(
     ("queryid", "qid", "topic", "topicid", "docid", "docno", "documentid", "corpusid", "error", "text")
@@ -17,14 +20,15 @@ RECORD_KEYS = frozenset(
 
 
 def checked_format(name: str) -> str:
-    """The name of a format as the user gave it.
+    """The name of a format, of the house or of another tool, as the user gave it.
 
     Raises
     ------
     UnknownNameError: no such format.
     """
-    if name not in FORMATS:
-        raise UnknownNameError("input format", name, FORMATS)
+    known = (*FORMATS, *NAMES)
+    if name not in known:
+        raise UnknownNameError("input format", name, known)
     return name
 
 

@@ -1,22 +1,26 @@
 """Judgments in and out of files: rows of a book as JSONL, the labels of other tools, and the card beside a file."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leadline.certificate import distinct
-from leadline.errors import InputError, MissingExtraError, UsageError, amount, printable
+from leadline.errors import InputError, MissingExtraError, UsageError, printable
 from leadline.formats.beir import write_beir
 from leadline.formats.bookfile import is_book, is_rows
 from leadline.formats.card import card_path
 from leadline.formats.faults import Faults
 from leadline.formats.jsontext import decode, lines_of, objects
-from leadline.formats.quepid import JUDGES, RATINGS, Rating, quepid_kind, read_quepid, write_quepid
+from leadline.formats.keys import with_ids, with_texts
+from leadline.formats.lists import Asked, Graded, Held
+from leadline.formats.losses import losses
 from leadline.formats.read import read_qrels
 from leadline.formats.sniff import FORMATS
 from leadline.formats.source import Source
+from leadline.formats.tools import BY_NAME, IRDS, TABLE, read_tool, write_tool
+from leadline.formats.toolsniff import recognise_tool
 from leadline.formats.write import atomic_write, format_of, write_qrels
 from leadline.judging.judgment import Judgment, by_time, content_id
 from leadline.judging.labels import Labels, votes_of
@@ -24,9 +28,13 @@ from leadline.tables import Qrels
 
 if TYPE_CHECKING:
     from leadline.judging.book import Book
+    from leadline.tables import Queries
 
 ROWS = "book"
-KINDS = (ROWS, *FORMATS, RATINGS, JUDGES)
+TOOLS = tuple(tool.name for tool in TABLE if "judgments" in tool.holds)
+JUDGES = tuple(tool.name for tool in TABLE if "judges" in tool.keeps)
+"""The formats of other tools that hold judgments, and those that say whose."""
+KINDS = (ROWS, *FORMATS, *TOOLS)
 """The formats that `import` reads and `export` writes; `book` is JSONL with every row."""
 
 
@@ -65,6 +73,7 @@ def read_judgments(
     who: str | None = None,
     guideline: str = "",
     model: str | None = None,
+    queries: "Queries | None" = None,
 ) -> Given:
     """The judgments of a file in any format that is known. Rows without an id get one from what they say.
 
@@ -74,6 +83,7 @@ def read_judgments(
     Parameters
     ----------
     form: one of `KINDS`, where the content does not tell. model: the judge is a model of this name.
+    queries: give the ids where the file names queries by text; else the text is the id.
 
     Raises
     ------
@@ -88,18 +98,18 @@ def read_judgments(
         said["who"] = who or model
     if is_book(path):
         raise UsageError(f"{printable(str(path))} is a book: leadline book merge BOOK {printable(str(path))}")
-    if form != "beir" and not Path(path).is_dir():
+    if form != "beir" and not Path(path).is_dir() and not str(path).startswith(IRDS):
         source = Source.open(path)
-        head = source.head()
         if form == ROWS or (form in (None, "jsonl") and is_rows(source)):
             return Given(tuple(read_rows(source, said)))
-        kind = form if form in (RATINGS, JUDGES) else quepid_kind(head) if form is None else None
-        if kind is not None:
-            return _from_quepid(source, kind, said)
+        kind = form if form in TOOLS else recognise_tool(source.head(), "judgments") if form is None else None
+        if kind is not None and kind != "ranx":
+            held = with_ids(read_tool(kind, source, "judgments"), queries)
+            return _from_tool(held, said, kind in JUDGES)
     qrels = read_qrels(path, input_format=form)
     said |= _by_card(qrels, said)
     if "who" not in said:
-        raise UsageError(f"{printable(str(path))} does not say whose judgments these are: --who NAME")
+        raise _who_is_it(str(path))
     pairs = qrels.frame.select("query_id", "doc_id", "grade").iter_rows(named=True)
     return Given(tuple(Judgment.from_dict({**said, **row}) for row in pairs))
 
@@ -117,23 +127,42 @@ def _by_card(qrels: Qrels, said: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": "model", "model": judge.to_dict(), "who": said.get("who") or judge.model}
 
 
-def _from_quepid(source: Source, kind: str, said: Mapping[str, Any]) -> Given:
-    ratings = read_quepid(source, kind)
-    if kind == RATINGS and "who" not in said:
-        raise UsageError(f"{printable(source.name)} does not say whose judgments these are: --who NAME")
-    rows = []
-    for one in ratings.rows:
-        judge = {} if one.who is None else {"who": one.who}
-        if one.who == "":
-            raise InputError(f"{printable(source.name)}: line 1: a judge's column without a name")
-        pair = {"query_id": one.query, "doc_id": one.doc_id, "grade": one.grade}
-        rows.append(Judgment.from_dict({**said, **judge, **pair}))
-    notes = []
-    if ratings.blank:
-        notes.append(f"{amount(ratings.blank, 'pair')} without a grade: not judged, left out")
-    if ratings.only_queries:
-        notes.append(f"{amount(len(ratings.only_queries), 'query', 'queries')} without a document: left out")
-    return Given(tuple(rows), tuple(notes))
+def _from_tool(held: Held, said: Mapping[str, Any], judges: bool) -> Given:
+    """The rows of another tool's list; `judges` says that the format can name them."""
+    rows: list[Judgment] = []
+    first: dict[tuple[str, str, str], Judgment] = {}
+    faults = Faults(held.source)
+    for one in held.graded:
+        if one.grade is None and one.mark is None:
+            continue
+        who = one.who or said.get("who") or ("anonymous" if judges else None)
+        if who is None:
+            raise _who_is_it(held.source)
+        given = {
+            "query_id": one.query,
+            "doc_id": one.doc_id,
+            "grade": one.grade,
+            "mark": one.mark,
+            "note": one.note or None,
+        }
+        row = Judgment.from_dict(
+            {**said, "who": who, **{name: v for name, v in given.items() if v is not None}}
+        )
+        before = first.setdefault((one.query, one.doc_id, who), row)
+        if (before.grade, before.mark) != (row.grade, row.mark):
+            found = f"{one.query} {one.doc_id} {row.mark or row.grade}"
+            faults.add(
+                one.line, None, found, f"but {who} said {before.mark or before.grade} before", one.path
+            )
+        rows.append(row)
+    faults.check()
+    if not rows:
+        raise InputError(f"{printable(held.source)}: no judgments in it")
+    return Given(tuple(rows), held.notes)
+
+
+def _who_is_it(name: str) -> UsageError:
+    return UsageError(f"{printable(name)} does not say whose judgments these are: --who NAME")
 
 
 def replaced(known: Iterable[Judgment], new: Sequence[Judgment]) -> list[Judgment]:
@@ -207,12 +236,21 @@ def write_rows(rows: Iterable[Judgment], path: str | Path) -> None:
             handle.write(json.dumps(row.to_dict(), ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def write_labels(labels: Labels, path: str | Path, form: str | None = None, version: str = "") -> Path | None:
+def write_labels(
+    labels: Labels,
+    path: str | Path,
+    form: str | None = None,
+    version: str = "",
+    queries: "Queries | None" = None,
+    say: Callable[[str], object] = bool,
+) -> Path | None:
     """The labels as judgments of another tool, and where some are a model's a card beside the file that says so.
 
     Parameters
     ----------
-    form: `beir` or `quepid`; else the ending says it. version: of this program, for the card.
+    form: `beir` or the name of another tool's format; else the ending says it. version: of this program, for the card.
+    queries: the texts, for formats that name queries by text; else the id stands for it. say: is given what the format of
+    another tool loses, a sentence each, before the file is written.
 
     Returns
     -------
@@ -224,8 +262,11 @@ def write_labels(labels: Labels, path: str | Path, form: str | None = None, vers
     id that the format cannot hold.
     """
     qrels = labels.qrels()
-    if form == RATINGS:
-        write_quepid(path, (Rating(one.query_id, one.doc_id, one.grade) for one in labels.labels))
+    if form in TOOLS:
+        graded = tuple(Graded(one.query_id, one.doc_id, one.grade) for one in labels.labels)
+        held = _keyed(Held("id", graded, source=str(path)), form, queries)
+        _say(held, form, say)
+        write_tool(form, held, path)
     elif form == "beir" or (form is None and Path(path).is_dir()):
         write_beir(path, qrels=qrels)
     else:
@@ -264,24 +305,52 @@ def write_card(labels: Labels, path: str | Path, version: str = "") -> Path | No
     return place
 
 
-def write_judges(rows: Iterable[Judgment], path: str | Path) -> int:
-    """The votes of all persons as Quepid's book: a line a pair, a column a judge; how many grades.
+def _keyed(held: Held, form: str, queries: "Queries | None") -> Held:
+    """The same with its queries named as the format names them, and their texts and needs where they are known."""
+    if queries is not None:
+        named = set(held.keys())
+        rows = queries.frame.drop("row", strict=False).iter_rows(named=True)
+        told = {row.pop("query_id"): row for row in rows}
+        asked = [Asked(query, row.pop("text", None), row) for query, row in told.items() if query in named]
+        held = replace(held, asked=tuple(asked))
+    return with_texts(held) if BY_NAME[form].keyed == "text" else held
+
+
+def _say(held: Held, form: str, say: Callable[[str], object]) -> None:
+    for line in (*losses("judgments", held, form), *held.notes):
+        say(line)
+
+
+def write_judges(
+    rows: Iterable[Judgment],
+    path: str | Path,
+    form: str = JUDGES[0],
+    kind: str | None = None,
+    queries: "Queries | None" = None,
+    say: Callable[[str], object] = bool,
+) -> int:
+    """What every person (or with `kind` every judge of that kind) said, in a format that names judges; how many grades.
+
+    `say` is given what the format loses, a sentence each, before the file is written.
 
     Raises
     ------
-    UsageError: a place that cannot be written to. InputError: no person graded anything.
+    UsageError: a place that cannot be written to. InputError: none of them graded anything.
     """
     votes = votes_of(rows)
-    graded = [
-        Rating(*pair, row.grade, row.who)
+    graded = tuple(
+        Graded(*pair, row.grade, row.who, row.note, row.mark)
         for pair in sorted(votes)
         for row in votes[pair]
-        if row.kind == "person" and row.grade is not None
-    ]
-    if not graded:
-        raise InputError("no person's grade stands in the book")
-    write_quepid(path, graded, sorted({one.who for one in graded if one.who is not None}))
-    return len(graded)
+        if row.kind == (kind or "person")
+    )
+    count = sum(one.grade is not None for one in graded)
+    if not count:
+        raise InputError(f"no {kind or 'person'}'s grade stands in the book")
+    held = _keyed(Held("id", graded, source=str(path)), form, queries)
+    _say(held, form, say)
+    write_tool(form, held, path)
+    return count
 
 
 def checked_target(path: str | Path, form: str | None) -> str:
@@ -297,7 +366,9 @@ def checked_target(path: str | Path, form: str | None) -> str:
         raise UsageError("judgments are not written as json; write .jsonl")
     if form is None and Path(path).is_dir():
         return "beir"
-    if form in ("beir", RATINGS, JUDGES, ROWS):
+    if form in TOOLS and "judgments" not in BY_NAME[form].writes:
+        raise UsageError(f"judgments are not written as {form}")
+    if form in ("beir", *TOOLS, ROWS):
         return form
     ending = format_of(path)[0]
     if form is not None and form != ending:

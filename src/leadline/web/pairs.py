@@ -145,9 +145,11 @@ def read_query_texts(path: str | Path) -> dict[str, Query]:
 
 
 def ranks_of_runs(
-    runs: Sequence[str], queries: Iterable[str], depth: int = 100
+    runs: Sequence[str], queries: Iterable[str], depth: int = 100, questions: str | Path | None = None
 ) -> dict[str, dict[str, dict[str, int]]]:
     """Of each system, of each of the queries, the first `depth` documents with their ranks.
+
+    `questions` is the file of queries, by whose texts runs are met that name their queries by text.
 
     Raises
     ------
@@ -158,7 +160,7 @@ def ranks_of_runs(
     {system: {query_id: {doc_id: rank}}}
     """
     from leadline.conventions import Conventions
-    from leadline.formats.read import read_run
+    from leadline.formats.read import read_queries, read_run
     from leadline.hits import Judged
     from leadline.inputs import name_and_path
     from leadline.ranking import head
@@ -169,9 +171,10 @@ def ranks_of_runs(
     # The ranking is asked of the judged queries; here every query counts, and no grade is read.
     judged = Judged.of(Qrels.checked(frame))
     found: dict[str, dict[str, dict[str, int]]] = {}
+    asked = None if questions is None or not runs else read_queries(questions)
     for given in runs:
         name, path = name_and_path(None, given)
-        run = read_run(path, name=name)
+        run = read_run(path, name=name, queries=asked)
         if run.name in found:
             raise UsageError(f"two runs are named {printable(run.name)}; name them NAME=PATH")
         ranks: dict[str, dict[str, int]] = {}

@@ -82,7 +82,7 @@ def read_files(files: Files) -> Read:
     rules = read_rules(files.scale, files.guideline)
     if files.queries is not None:
         queries = queries | read_query_texts(files.queries)
-    ranks = ranks_of_runs(files.runs, {pair.query_id for pair in pairs})
+    ranks = ranks_of_runs(files.runs, {pair.query_id for pair in pairs}, questions=files.queries)
     shown = {doc for of_query in ranks.values() for docs in of_query.values() for doc in list(docs)[:10]}
     wanted = {pair.doc_id for pair in pairs}
     documents, hosts = read_documents(files.documents, wanted | shown, files.image_hosts)
@@ -107,13 +107,13 @@ def read_files(files: Files) -> Read:
         remarks.append(
             f"images are not shown; to show them: {' '.join(f'--image-host {printable(h)}' for h in sorted(hosts)[:3])}"
         )
-    judged = _grades(files.qrels) if files.qrels else {}
+    judged = _grades(files.qrels, files.queries) if files.qrels else {}
     return Read(kept, documents, queries, rules, ranks, judged, remarks)
 
 
-def _grades(path: str | Path) -> dict[tuple[str, str], float]:
-    from leadline.formats.read import read_qrels
+def _grades(path: str | Path, queries: str | Path | None) -> dict[tuple[str, str], float]:
+    from leadline.formats.read import read_qrels, read_queries
 
-    frame = read_qrels(path).frame
+    frame = read_qrels(path, queries=None if queries is None else read_queries(queries)).frame
     rows = frame.select("query_id", "doc_id", "grade").iter_rows()
     return {(query, doc): grade for query, doc, grade in rows if grade >= 0}

@@ -1,0 +1,221 @@
+"""What a format would lose of a table, said before it is written: the table's features against what the format keeps."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from leadline.errors import UnknownNameError, amount
+from leadline.formats.lists import Held, Kind
+from leadline.formats.tools import BY_NAME
+from leadline.tables import DESIGN, Qrels, Queries
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from leadline.tables import RunSource
+
+SAMPLED = "subtopic stratum probability"
+OWN: dict[Kind, dict[str, str]] = {
+    "judgments": {
+        "trec": "fraction subtopic stratum",
+        "jsonl": f"fraction space {SAMPLED}",
+        "csv": f"fraction space {SAMPLED}",
+        "tsv": f"fraction space {SAMPLED}",
+        "parquet": f"fraction space {SAMPLED}",
+        "beir": "fraction space text need more remarks query",
+        "book": "fraction space judges note mark broken stratum probability",
+    },
+    "run": {
+        "trec": "score",
+        "jsonl": "space score empty failed",
+        "csv": "space score",
+        "tsv": "space score",
+        "parquet": "space score",
+    },
+    "queries": dict.fromkeys(("jsonl", "csv", "tsv", "parquet", "beir"), "space text need more remarks"),
+}
+"""What the formats of the house keep. A BEIR folder is written with its queries, a book with every judge's word."""
+
+SPACE = re.compile(r"[ \t\n\r\x0b\x0c]")
+
+WORDS: dict[str, tuple[str, str, str]] = {
+    "fraction": ("grade with a fraction", "grades with a fraction", "it holds whole grades only, and refuses these"),
+    "blank": ("pair that is not judged", "pairs that are not judged", "left out"),
+    "judges": ("name of a judge", "names of judges", "it does not say who judged"),
+    "note": ("note of a judge", "notes of judges", "left out"),
+    "broken": ("mark `broken`", "marks `broken`", "it is written as a pair that cannot be rated"),
+    "remarks": ("field of notes or options", "fields of notes or options", "left out"),
+    "mark": ("mark (unsure, skip, broken)", "marks (unsure, skip, broken)", "left out"),
+    "space": ("id with white space", "ids with white space", "fields are apart at white space there; refused unless escaped"),
+    "text": ("text of a query", "texts of queries", "it names queries by id; write the queries beside it"),
+    "need": ("information need", "information needs", "left out"),
+    "more": ("further field of queries", "further fields of queries", "left out"),
+    "score": ("score", "scores", "it keeps the order alone"),
+    "empty": ("empty answer", "empty answers", "left out: such queries count as not answered"),
+    "failed": ("failed query", "failed queries", "it cannot say that a query failed, and refuses these"),
+    "query": ("query without a document", "queries without a document", "left out"),
+    "subtopic": ("subtopic", "subtopics", "left out"),
+    "stratum": ("stratum of a sampled pool", "strata of a sampled pool", "left out"),
+    "probability": ("probability of a sampled pool", "probabilities of a sampled pool", "left out"),
+    "id": ("query id", "query ids", "it names queries by their text; the ids come back with --queries"),
+}  # fmt: skip
+
+
+def losses(kind: Kind, table: "Held | Qrels | Queries | RunSource", form: str) -> list[str]:
+    """What a file in the format `form` would not keep, one sentence each; empty where nothing is lost.
+
+    Raises
+    ------
+    UnknownNameError: no such format, or one that does not hold that kind.
+
+    >>> from leadline.formats.lists import Graded
+    >>> losses("judgments", Held("text", (Graded("star trek", "d1", 2, note="the series"),)), "quepid")
+    ['quepid loses 1 note of a judge: left out']
+    """
+    keeps = _kept(kind, form)
+    found = features(kind, table)
+    lines = []
+    for feature, count in found.items():
+        if count and feature not in keeps:
+            one, many, what = WORDS[feature]
+            lines.append(f"{form} loses {amount(count, one, many)}: {what}")
+    return lines
+
+
+def _kept(kind: Kind, form: str) -> frozenset[str]:
+    tool = BY_NAME.get(form)
+    if tool is not None and kind in tool.writes:
+        return tool.keeps | ({"id"} if tool.keyed == "id" else frozenset())
+    if form in OWN[kind]:
+        return frozenset((*OWN[kind][form].split(), "id"))
+    known = [*OWN[kind], *(one.name for one in BY_NAME.values() if kind in one.writes)]
+    raise UnknownNameError(f"format to write {'a run' if kind == 'run' else kind} in", form, known)
+
+
+def features(kind: Kind, table: "Held | Qrels | Queries | RunSource") -> dict[str, int]:
+    """How often each thing stands in a table that some format cannot keep."""
+    if isinstance(table, Held):
+        return {name: count(table) for name, count in HELD[kind].items()}
+    if isinstance(table, Queries):
+        frame = table.frame
+        more = [c for c in frame.columns if c not in ("query_id", "text", "row", *NEEDS, *REMARKS)]
+        return {
+            "space": _spaced(frame, ("query_id",)),
+            "text": frame.height if "text" in frame.columns else 0,
+            "need": sum(c in NEEDS for c in frame.columns),
+            "remarks": sum(c in REMARKS for c in frame.columns),
+            "more": len(more),
+            "id": _count(frame, "query_id", "text"),
+        }
+    if isinstance(table, Qrels):
+        return _of_qrels(table)
+    return _of_run(table)
+
+
+NEEDS = ("need", "information_need")
+"""The further fields of queries that are an information need."""
+REMARKS = ("notes", "options")
+"""Those that Quepid keeps beside."""
+
+
+def _of_qrels(qrels: Qrels) -> dict[str, int]:
+    import polars as pl
+
+    frame = qrels.frame
+    told = {name: int(frame[name].n_unique()) for name in ("subtopic", *DESIGN) if name in frame.columns}
+    grade = pl.col("grade")
+    fraction = int(frame.select((grade != grade.floor()).sum()).item())
+    ids = int(frame["query_id"].n_unique())
+    return {"fraction": fraction, "space": _spaced(frame, ("query_id", "doc_id")), "id": ids, **told}
+
+
+def _of_run(run: "RunSource") -> dict[str, int]:
+    rows = spaced = 0
+    for block in run.blocks():
+        frame = block.load()
+        rows += frame.height
+        spaced += _spaced(frame, ("query_id", "doc_id"))
+    return {"space": spaced, "score": rows, "empty": len(run.empty), "failed": len(run.failed)}
+
+
+def _spaced(frame: "pl.DataFrame", columns: tuple[str, ...]) -> int:
+    import polars as pl
+
+    held = [pl.col(name).filter(pl.col(name).str.contains(SPACE.pattern)).n_unique() for name in columns]
+    return int(sum(frame.select(one).item() for one in held))
+
+
+def _count(frame: "pl.DataFrame", one: str, other: str) -> int:
+    """The rows in which the two columns differ; all where the second is not there."""
+    if other not in frame.columns:
+        return 0
+    return int((frame[one] != frame[other]).sum())
+
+
+def _with_space(texts: Iterable[str]) -> int:
+    return sum(SPACE.search(text) is not None for text in dict.fromkeys(texts))
+
+
+def _ids(held: Held, part: Iterable[Any]) -> Iterator[str]:
+    for row in part:
+        # A text that names a query is no id, and becomes one before it is written as one.
+        if held.keyed == "id":
+            yield row.query
+        yield row.doc_id
+
+
+def _texts(held: Held) -> int:
+    """The queries whose text is known and is not their key."""
+    return (
+        len(held.keys()) if held.keyed == "text" else sum(one.text not in (None, one.query) for one in held.asked)
+    )  # fmt: skip
+
+
+def _own_ids(held: Held) -> int:
+    if held.keyed == "text":
+        return sum(query_id != text for text, query_id in held.own.items())
+    return len(held.keys())
+
+
+def _bare(held: Held) -> int:
+    told = {row.query for row in held.graded} | {row.query for row in held.hits}
+    return sum(one.query not in told for one in held.asked)
+
+
+def _fields(held: Held, which: tuple[str, ...] = ()) -> int:
+    """How many further fields of the queries have one of the names, or without names any other name."""
+    names = {name for one in held.asked for name, value in one.more.items() if value not in (None, "")}
+    return len(names & set(which) if which else names - {*NEEDS, *REMARKS})
+
+
+Count = Callable[[Held], int]
+_OF_QUERIES: dict[str, Count] = {
+    "need": lambda held: _fields(held, NEEDS),
+    "remarks": lambda held: _fields(held, REMARKS),
+    "more": _fields,
+    "id": _own_ids,
+}
+HELD: dict[Kind, dict[str, Count]] = {
+    "judgments": {
+        "fraction": lambda held: sum(r.grade is not None and not float(r.grade).is_integer() for r in held.graded),
+        "blank": lambda held: sum(r.grade is None and r.mark is None for r in held.graded),
+        "judges": lambda held: len({r.who for r in held.graded if r.who is not None}),
+        "note": lambda held: sum(bool(r.note) for r in held.graded),
+        "mark": lambda held: sum(r.mark is not None for r in held.graded),
+        "broken": lambda held: sum(r.mark == "broken" for r in held.graded),
+        "space": lambda held: _with_space(_ids(held, held.graded)),
+        "text": _texts,
+        "query": _bare,
+        **_OF_QUERIES,
+    },
+    "run": {
+        "score": lambda held: sum(not (r.score < 0 and float(r.score).is_integer()) for r in held.hits),
+        "space": lambda held: _with_space(_ids(held, held.hits)),
+        "empty": lambda held: len(held.empty),
+        "failed": lambda held: len(held.failed),
+        "text": _texts,
+        "id": _own_ids,
+    },
+    "queries": {"space": lambda held: _with_space(held.keys() if held.keyed == "id" else ()), "text": _texts, **_OF_QUERIES},
+}  # fmt: skip
+"""How each feature is counted in what a file holds."""
