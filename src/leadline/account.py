@@ -34,6 +34,7 @@ def qrels_account(qrels: Qrels, judged: Judged) -> dict[str, Any]:
         "without_relevant": int((judged.count(1) == 0).sum()),
         "grades": {f"{grade:g}": n for grade, n in zip(grades.tolist(), counts.tolist(), strict=True)},
         "max_grade": judged.max_grade,
+        "subtopics": None if judged.subtopics is None else len(judged.subtopics.query),
         "merged": qrels.merged,
         "resolved": qrels.resolved,
         "rule": qrels.rule,
@@ -84,6 +85,24 @@ def warnings(
         if value < 0.9995:
             why = "some queries have more relevant documents than the cutoff"
             lines.append(f"{measure} cannot exceed {value:.4f} here: {why}")
+    return lines
+
+
+def subtopic_remarks(measures: Sequence[Measure], judged: Judged, with_bounds: bool) -> list[str]:
+    """What to know of measures of subtopics: where no query has two, and that they have no bounds."""
+    asked = [str(measure) for measure in measures if measure.of_subtopics]
+    if not asked:
+        return []
+    lines = []
+    if not judged.needs.several:
+        lines.append(
+            "no query has more than one subtopic (column 2 of TREC judgments, a column subtopic elsewhere): "
+            f"each counts as one need for {', '.join(asked)}"
+        )
+    if with_bounds:
+        lines.append(
+            f"no bounds: {', '.join(asked)} (a grade does not say which subtopics a document answers)"
+        )
     return lines
 
 

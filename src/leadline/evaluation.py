@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leadline.account import heading, qrels_account, system_account, warnings
+from leadline.account import heading, qrels_account, subtopic_remarks, system_account, warnings
 from leadline.conventions import Conventions, conventions
 from leadline.errors import InputError, NotComparableError, UsageError, amount, printable
 from leadline.hits import Flags, Floats, Hits
@@ -95,7 +95,17 @@ def evaluate(
         raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
     grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
     formats = {"input_format": input_format, "qrels_format": qrels_format}
-    given = gather(run, qrels, queries, rules, grading=grading, evidence=evidence, of_text=of_text, **formats)
+    given = gather(
+        run,
+        qrels,
+        queries,
+        rules,
+        grading=grading,
+        evidence=evidence,
+        of_text=of_text,
+        subtopics=any(measure.of_subtopics for measure in asked.values()),
+        **formats,
+    )
     rng = np.random.default_rng(seed) if interval == "bootstrap" else None
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
@@ -154,7 +164,11 @@ def score(
         account,
         rules.to_dict() | {"order_rule": rules.order_rule()},
         given.described(hash_inputs, {name: systems[name]["rows"] for name in systems}),
-        (*warnings(summaries, systems, account["qrels"], rules, measures), *_remarks(given, account)),
+        (
+            *warnings(summaries, systems, account["qrels"], rules, measures),
+            *subtopic_remarks(measures, judged, with_bounds),
+            *_remarks(given, account),
+        ),
         seed if rng is not None else None,
         {str(m): heading(m, judged) for m in measures},
         {text: str(m) for text, m in asked.items()},

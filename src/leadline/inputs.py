@@ -87,11 +87,12 @@ def gather(
     qrels_format: str | None = None,
     evidence: Any = None,
     of_text: Mapping[str, Any] | None = None,
+    subtopics: bool = False,
 ) -> Inputs:
     """The tables behind what was given; see `leadline.evaluation.evaluate` for the kinds.
 
     `grading` holds what `Qrels.checked` takes: conflicts, grade_map, max_grade. `evidence` may stand in place of qrels,
-    with the rest of `gather_passages`' parameters in `of_text`.
+    with the rest of `gather_passages`' parameters in `of_text`. `subtopics` keeps those that the judgments name.
 
     Raises
     ------
@@ -105,7 +106,7 @@ def gather(
         return gather_passages(run, queries, rules, evidence, **(of_text or {}), input_format=input_format)
     if of_text:
         raise UsageError(f"{next(iter(of_text))} goes with evidence")
-    door = _Door(rules, input_format, qrels_format, dict(grading or {}))
+    door = _Door(rules, input_format, qrels_format, dict(grading or {}), subtopics)
     runs = [door.run(name, thing, qrels is None) for name, thing in _systems(run)]
     names = [one.name for one in runs]
     _no_name_twice(names)
@@ -164,6 +165,7 @@ class _Door:
     input_format: str | None
     qrels_format: str | None
     grading: dict[str, Any]
+    subtopics: bool = False
     paths: list[tuple[str, str]] = field(default_factory=list)
     rows: "list[RagRows]" = field(default_factory=list)
 
@@ -216,14 +218,13 @@ class _Door:
 
     def judgments(self, thing: Any) -> Qrels:
         """The judgments."""
+        how = {**self.grading, "keep_subtopic": self.subtopics}
         if isinstance(thing, (str, Path)):
             self.paths.append(("qrels", str(thing)))
-            return read_qrels(
-                thing, input_format=self.qrels_format, comments=self.rules.comments, **self.grading
-            )
+            return read_qrels(thing, input_format=self.qrels_format, comments=self.rules.comments, **how)
         from leadline.formats.objects import qrels_of
 
-        return qrels_of(thing, **self.grading)
+        return qrels_of(thing, **how)
 
     def questions(self, thing: Any) -> Queries | None:
         """The queries, if given or carried by the rows."""

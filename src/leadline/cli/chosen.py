@@ -162,7 +162,15 @@ def prepared(
     of_text = {name: chosen[name] for name in OF_TEXT} if evidence else None
     judgments = book or chosen["qrels"]
     given = gather(
-        list(runs), judgments, file, rules, grading=grading, evidence=evidence, of_text=of_text, **formats
+        list(runs),
+        judgments,
+        file,
+        rules,
+        grading=grading,
+        evidence=evidence,
+        of_text=of_text,
+        subtopics=any(measure.of_subtopics for measure in asked.values()),
+        **formats,
     )
     if book is not None:
         given = replace(given, paths=(*given.paths, ("qrels", book.source)))

@@ -13,7 +13,7 @@ from leadline.errors import EmptyInputError, NotComparableError, UsageError, amo
 from leadline.evaluation import score
 from leadline.gating.baseline import Baseline, JudgmentChange, compare_judgments, grades_of
 from leadline.gating.comparable import why_not_comparable
-from leadline.gating.completions import TwoRankings
+from leadline.gating.completions import TwoRankings, not_weighed
 from leadline.gating.doubt import Doubt
 from leadline.gating.finding import (
     FAIL,
@@ -139,6 +139,8 @@ def gate(
     change = compare_judgments(baseline.judgments, grades_of(given.qrels))
     notes = [change.note()] + ([corpus] if corpus else [])
     notes += [f"gated against this baseline: {gated} times"] if gated > 1 else []
+    if not rules.complete:
+        notes += [not_weighed(one) for one in policy.parsed.values() if one.of_subtopics]
     reasons = why_not_comparable(
         baseline,
         given.qrels,
@@ -317,10 +319,10 @@ def _doubts(
     rows: Sequence[Comparison],
     slices: Mapping[str | None, set[str] | None],
 ) -> dict[Rule, Doubt]:
-    """What judging could change, rule by rule; nothing is asked of an estimate from a sampled pool."""
+    """What judging could change, rule by rule; nothing is asked where no judging can be made up."""
     out = {}
     for rule in policy.rules:
-        if parse(rule.measure).sampled:
+        if not parse(rule.measure).can_be_completed:
             continue
         own = next(
             row
