@@ -63,7 +63,8 @@ def warnings(
 ) -> list[str]:
     """What a reader should know before believing the numbers, in plain words."""
     sampled = bool(measures) and all(measure.sampled for measure in measures)
-    told = {name: _of_system(seen, rules, sampled) for name, seen in systems.items()}
+    bounded = not measures or not all(measure.of_subtopics for measure in measures)
+    told = {name: _of_system(seen, rules, sampled, bounded) for name, seen in systems.items()}
     lines = [f"{printable(name)}: {said}" for name, sentences in told.items() for said in sentences]
     if rules.ties == "expected":
         known = [(m, m.definition) for m in measures if m.definition is not None]
@@ -106,7 +107,7 @@ def subtopic_remarks(measures: Sequence[Measure], judged: Judged, with_bounds: b
     return lines
 
 
-def _of_system(seen: Mapping[str, Any], rules: Conventions, sampled: bool) -> list[str]:
+def _of_system(seen: Mapping[str, Any], rules: Conventions, sampled: bool, bounded: bool) -> list[str]:
     """What a reader should know of one system; estimates from a sample count on what is not judged."""
     lines = []
     if seen["unanswered"]:
@@ -133,6 +134,6 @@ def _of_system(seen: Mapping[str, Any], rules: Conventions, sampled: bool) -> li
     elif short and not rules.complete and not sampled:
         share = short[max(short)]
         figure = f"{share:.0%}" if share < 0.995 else f"{share:.1%}" if share < 0.9995 else "nearly all"
-        what = "the rest counts as not relevant (--bounds shows what that hides)"
+        what = "the rest counts as not relevant" + (" (--bounds shows what that hides)" if bounded else "")
         lines.append(f"{figure} of its top {max(short)} is judged; {what}")
     return lines

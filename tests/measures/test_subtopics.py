@@ -208,6 +208,25 @@ class _Judgment(NamedTuple):
     iteration: str
 
 
+def test_other_alphas_differ_from_ndeval_rarely_and_by_little(needs):
+    # 1 − .3 has no exact powers: two documents that add as much may differ by the noise of a sum there, and the
+    # greedy ideal goes another way.
+    oracle = needs("pyndeval")
+    rng, apart = random.Random(3), []
+    for _ in range(400):
+        alpha = rng.choice([0.1, 0.3, 0.7, 0.9])
+        documents = [f"d{i:02}" for i in range(rng.randint(3, 25))]
+        needs_of = range(rng.randint(2, 6))
+        rows = [("q", str(s), d, 1) for s in needs_of for d in documents if rng.random() < 0.4]
+        rows = rows or [("q", "0", "d00", 1)]
+        run = {"q": {d: -float(at) for at, d in enumerate(rng.sample(documents, len(documents)))}}
+        expected = of_ndeval(oracle, run, rows, ["alpha-nDCG@20"], alpha=alpha)["q"]["alpha-nDCG@20"]
+        found = leadline.evaluate(run, judged(rows), f"alpha_nDCG(alpha={alpha})@20")
+        apart.append(abs(found.mean(found.measures[0]) - expected))
+    assert sum(one > 1e-9 for one in apart) <= 8
+    assert max(apart) < 0.01
+
+
 def test_where_ndeval_differs(needs):
     # At k = 1 its ERR-IA is not divided by the number of subtopics.
     oracle = needs("pyndeval")
@@ -433,6 +452,13 @@ def test_bounds_and_expected_values_are_not_given_and_said():
     assert any(line.startswith("no bounds: alpha_nDCG@2 ") for line in scores.warnings)
     tied = leadline.evaluate(*asked, ties="expected").warnings
     assert any(line.startswith("no closed form over ties: alpha_nDCG@2 ") for line in tied)
+
+
+def test_what_is_unjudged_is_said_without_bounds():
+    said = leadline.evaluate({"q": ["x", "a"]}, judged(by_hand(TREC)), "StRecall@2").warnings
+    assert [line for line in said if "is judged" in line] == [
+        "run: 50% of its top 2 is judged; the rest counts as not relevant"
+    ]
 
 
 def test_a_failed_row_is_an_error():

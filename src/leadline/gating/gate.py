@@ -137,10 +137,8 @@ def gate(
     candidate = given.runs[0]
     texts = _texts(given.queries)
     change = compare_judgments(baseline.judgments, grades_of(given.qrels))
-    notes = [change.note()] + ([corpus] if corpus else [])
+    notes = [change.note(), *_unweighed(policy, rules), *([corpus] if corpus else [])]
     notes += [f"gated against this baseline: {gated} times"] if gated > 1 else []
-    if not rules.complete:
-        notes += [not_weighed(one) for one in policy.parsed.values() if one.of_subtopics]
     reasons = why_not_comparable(
         baseline,
         given.qrels,
@@ -250,6 +248,11 @@ def _judged(
         must_pass=fell,
         worst=_worst(both, scores, measure, rules, report.texts),
     )
+
+
+def _unweighed(policy: Policy, rules: Conventions) -> list[str]:
+    """What is to be said of measures of which no judging can be made up: of subtopics."""
+    return [not_weighed(one) for one in policy.parsed.values() if one.of_subtopics and not rules.complete]
 
 
 def _said_of_failed(run: RunSource) -> list[str]:
