@@ -264,6 +264,22 @@ def test_neither_the_order_of_rows_nor_names_of_subtopics_matter(made, rng):
     assert differences(table(run, rows), table(run, other), within=1e-12) == []
 
 
+def test_the_noise_of_a_sum_decides_nothing():
+    # Documents that add as much by sums of other parts, or in another order, are equal: the last by id is taken.
+    rng = random.Random(4)
+    rows: ROWS = []
+    for q in range(300):
+        documents = [f"d{i:02}" for i in range(rng.randint(5, 25))]
+        share = rng.choice([0.3, 0.5])
+        rows += [(f"q{q}", str(s), d, 1) for s in range(6) for d in documents if rng.random() < share]
+    run = {f"q{q}": {"d00": 1.0, "d01": 0.5} for q in range(300)}
+    asked = ["alpha_nDCG(alpha=0.3)@20", "alpha_nDCG(alpha=0.9)@20"]
+    first = table(run, rows, asked)
+    for _ in range(3):
+        rng.shuffle(rows)
+        assert differences(first, table(run, rows, asked), within=1e-12) == []
+
+
 @settings(max_examples=60)
 @given(diverse())
 def test_values_stay_within_their_limits(made):
