@@ -43,7 +43,7 @@ def measures() -> str:
 
 
 def _measure(one: Any) -> str:
-    from leadline.cli.measures import BOUNDS
+    from leadline.cli.measures import bounds_said
 
     cutoff = {
         "no": "takes no cutoff",
@@ -60,7 +60,7 @@ def _measure(one: Any) -> str:
         ),
         ("best value", {None: "no upper limit"}.get(one.high, f"{one.high:g}" if one.high else "")),
         ("better is", one.better),
-        ("bounds", BOUNDS[one.bounds]),
+        ("bounds", bounds_said(one)),
         ("over ties", "expected value in closed form" if one.expected else "by document id only"),
         ("elsewhere", one.differs),
     ]

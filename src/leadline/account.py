@@ -44,6 +44,7 @@ def qrels_account(qrels: Qrels, judged: Judged) -> dict[str, Any]:
         "without_relevant": int((judged.count(1) == 0).sum()),
         "grades": {f"{grade:g}": n for grade, n in zip(grades.tolist(), counts.tolist(), strict=True)},
         "max_grade": judged.max_grade,
+        "subtopics": None if judged.subtopics is None else len(judged.subtopics.query),
         "merged": qrels.merged,
         "resolved": qrels.resolved,
         "rule": qrels.rule,
@@ -84,7 +85,8 @@ def warnings(
 ) -> list[str]:
     """What a reader should know before believing the numbers, in plain words."""
     sampled = bool(measures) and all(measure.sampled for measure in measures)
-    told = {name: _of_system(seen, rules, sampled) for name, seen in systems.items()}
+    bounded = not measures or not all(measure.of_subtopics for measure in measures)
+    told = {name: _of_system(seen, rules, sampled, bounded) for name, seen in systems.items()}
     lines = [f"{printable(name)}: {said}" for name, sentences in told.items() for said in sentences]
     if rules.ties == "expected":
         known = [(m, m.definition) for m in measures if m.definition is not None]
@@ -109,7 +111,25 @@ def warnings(
     return lines
 
 
-def _of_system(seen: Mapping[str, Any], rules: Conventions, sampled: bool) -> list[str]:
+def subtopic_remarks(measures: Sequence[Measure], judged: Judged, with_bounds: bool) -> list[str]:
+    """What to know of measures of subtopics: where no query has two, and that they have no bounds."""
+    asked = [str(measure) for measure in measures if measure.of_subtopics]
+    if not asked:
+        return []
+    lines = []
+    if not judged.needs.several:
+        lines.append(
+            "no query has more than one subtopic (column 2 of TREC judgments, a column subtopic elsewhere): "
+            f"each counts as one need for {', '.join(asked)}"
+        )
+    if with_bounds:
+        lines.append(
+            f"no bounds: {', '.join(asked)} (a grade does not say which subtopics a document answers)"
+        )
+    return lines
+
+
+def _of_system(seen: Mapping[str, Any], rules: Conventions, sampled: bool, bounded: bool) -> list[str]:
     """What a reader should know of one system; estimates from a sample count on what is not judged."""
     lines = []
     if seen["unanswered"]:
@@ -136,6 +156,6 @@ def _of_system(seen: Mapping[str, Any], rules: Conventions, sampled: bool) -> li
     elif short and not rules.complete and not sampled:
         share = short[max(short)]
         figure = f"{share:.0%}" if share < 0.995 else f"{share:.1%}" if share < 0.9995 else "nearly all"
-        what = "the rest counts as not relevant (--bounds shows what that hides)"
+        what = "the rest counts as not relevant" + (" (--bounds shows what that hides)" if bounded else "")
         lines.append(f"{figure} of its top {max(short)} is judged; {what}")
     return lines

@@ -3,8 +3,10 @@
 from functools import partial
 
 from leadline.measure import Definition
-from leadline.measures import binary, counts, graded, incomplete, sampled, ties
+from leadline.measures import binary, counts, graded, incomplete, ties
 from leadline.measures import parameters as of
+from leadline.measures.definitions_sampled import MEASURES as OF_SAMPLES
+from leadline.measures.definitions_subtopics import MEASURES as OF_SUBTOPICS
 from leadline.passages.definitions import MEASURES as OF_PASSAGES
 
 Count = partial(Definition, aggregate="sum", needs_relevant=False, ranked=False, bounds="none", high=None)
@@ -263,12 +265,14 @@ TABLE: tuple[Definition, ...] = (
         "Compat",
         "compatibility",
         "Rank-biased overlap with the nearest ideal ranking.",
-        "Clarke, Vtyurina & Smucker 2020",
+        "Clarke, Vtyurina & Smucker 2021",
         graded.compatibility,
         "Compat(p=0.95)",
         "no",
-        (of.PERSISTENCE, of.CONDENSED),
-        differs="Both lists are followed to the end of the longer one; the published scores follow them to 1,000 ranks.",
+        (of.PERSISTENCE, of.OVERLAP_DEPTH, of.NORMALIZE, of.CONDENSED),
+        differs="The authors' program follows both lists to rank 1,000, also where they are shorter: "
+        "Compat(depth=1000). ir_measures ranks an unreturned document of the ideal as if its score were 0, before "
+        "returned ones with negative scores. Both put equal scores in ascending order of ids.",
     ),
     Definition(
         "Bpref",
@@ -292,33 +296,7 @@ TABLE: tuple[Definition, ...] = (
         (of.REL,),
         differs="Without −1 marks it is AP over what was judged.",
     ),
-    Definition(
-        "xinfAP",
-        "extended inferred average precision",
-        "AP estimated from a pool whose strata were judged at different rates.",
-        "Yilmaz, Kanoulas & Aslam 2008; NIST's sample_eval.pl",
-        sampled.extended_inferred_ap,
-        "xinfAP",
-        "no",
-        (of.REL,),
-        sampled=True,
-        bounds="none",
-        differs="sample_eval.pl calls it infAP, ends at rank 1,000 (--depth 1000) and counts 0 where nothing is relevant.",
-    ),
-    Definition(
-        "infNDCG",
-        "inferred nDCG",
-        "nDCG estimated from a pool whose strata were judged at different rates; can exceed 1.",
-        "Yilmaz, Kanoulas & Aslam 2008; NIST's sample_eval.pl",
-        sampled.inferred_ndcg,
-        "infNDCG",
-        "optional",
-        (of.GRADE_GAIN,),
-        sampled=True,
-        bounds="none",
-        high=None,
-        differs="sample_eval.pl's is infNDCG@1000. Its gain is the grade; the estimate of nDCG@10 is infNDCG(gain=exp2)@10.",
-    ),
+    *OF_SAMPLES,
     Definition(
         "Judged",
         "judged",
@@ -393,6 +371,7 @@ TABLE: tuple[Definition, ...] = (
         (of.REL,),
         differs="ranx averages it as hits@k.",
     ),
+    *OF_SUBTOPICS,
     *OF_PASSAGES,
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leadline.account import heading, qrels_account, system_account, warnings
+from leadline.account import heading, qrels_account, subtopic_remarks, system_account, warnings
 from leadline.conventions import Conventions, conventions
 from leadline.errors import InputError, NotComparableError, UsageError, amount, printable
 from leadline.hits import Flags, Floats, Hits
@@ -91,15 +91,21 @@ def evaluate(
     of_text = {name: switches.pop(name) for name in OF_TEXT if name in switches}
     rules = conventions(profile, queries=average, **switches)
     asked = parse_all(default_measures(k) if measures is None else measures, rules)
-    if interval not in ("auto", "bootstrap"):
-        raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
+    rng = _resampling(interval, seed)
     grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
-    formats = {"input_format": input_format, "qrels_format": qrels_format, "certificate": certificate}
-    given = gather(run, qrels, queries, rules, grading=grading, evidence=evidence, of_text=of_text, **formats)
-    rng = np.random.default_rng(seed) if interval == "bootstrap" else None
+    how: dict[str, Any] = {"input_format": input_format, "qrels_format": qrels_format}
+    how |= {"certificate": certificate, "subtopics": any(one.of_subtopics for one in asked.values())}
+    given = gather(run, qrels, queries, rules, grading=grading, evidence=evidence, of_text=of_text, **how)
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
     return score(given, asked, rules, by=by, with_bounds=bounds, rng=rng, seed=seed, hash_inputs=hash_inputs)
+
+
+def _resampling(interval: str, seed: int) -> "np.random.Generator | None":
+    """What the bootstrap draws from; None where it is not asked for."""
+    if interval not in ("auto", "bootstrap"):
+        raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
+    return np.random.default_rng(seed) if interval == "bootstrap" else None
 
 
 def score(
@@ -148,13 +154,14 @@ def score(
     account: dict[str, Any] = {"qrels": qrels_account(given.qrels, judged), "systems": systems}
     if given.passages is not None:
         account["evidence"] = given.passages.account()
+    told = [*subtopic_remarks(measures, judged, with_bounds), *_remarks(given, account)]
     return Scores(
         tuple(cells),
         tuple(summaries),
         account,
         rules.to_dict() | {"order_rule": rules.order_rule()},
         given.described(hash_inputs, {name: systems[name]["rows"] for name in systems}),
-        (*warnings(summaries, systems, account["qrels"], rules, measures), *_remarks(given, account)),
+        (*warnings(summaries, systems, account["qrels"], rules, measures), *told),
         seed if rng is not None else None,
         {str(m): heading(m, judged) for m in measures},
         {text: str(m) for text, m in asked.items()},

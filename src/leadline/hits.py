@@ -32,7 +32,7 @@ class Judged:
     ideal: all grades, by query, highest first; `ideal_start` has shape (queries + 1,): query i's grades are
         `ideal[ideal_start[i]:ideal_start[i + 1]]`. Negative grades (pooled, not judged) are left out of it.
     max_grade: the top of the scale: as declared, or the largest grade of the whole file.
-    strata: how the pool was sampled, where the judgments say so.
+    strata: how the pool was sampled, where the judgments say so. subtopics: the same of the subtopics.
     """
 
     query_ids: list[str]
@@ -41,10 +41,12 @@ class Judged:
     max_grade: float
     pairs: "Pairs" = field(repr=False)
     strata: "Strata | None" = field(default=None, repr=False)
+    subtopics: "Subtopics | None" = field(default=None, repr=False)
 
     @classmethod
     def of(cls, qrels: Qrels) -> "Judged":
         """The judgments of a table; a pair that stands under several subtopics takes its largest grade."""
+        table = qrels
         qrels = _largest_of_subtopics(qrels) if qrels.subtopics else qrels
         rows = qrels.rows
         names, query = numbered(rows.query_id)
@@ -55,12 +57,18 @@ class Judged:
         np.cumsum(np.bincount(query[kept], minlength=len(names)), out=start[1:])
         pairs = Pairs.of(query, rows.doc_id, grade)
         strata = Strata.of(qrels.frame, query, grade, len(names)) if qrels.sampled else None
-        return cls(names, grade[kept][order], start, qrels.top_grade(), pairs, strata)
+        subtopics = Subtopics.of(table.frame, query) if table.subtopics else None
+        return cls(names, grade[kept][order], start, qrels.top_grade(), pairs, strata, subtopics)
 
     @property
     def queries(self) -> int:
         """How many queries are judged."""
         return len(self.query_ids)
+
+    @cached_property
+    def needs(self) -> "Subtopics":
+        """The judgments by subtopic; where the judgments name none, each query has one."""
+        return self.subtopics or Subtopics.one_a_query(self.pairs, self.queries)
 
     @cached_property
     def ideal_query(self) -> Ints:
@@ -85,6 +93,62 @@ def _largest_of_subtopics(qrels: Qrels) -> Qrels:
     design = [pl.col(name).first() for name in DESIGN if name in qrels.frame.columns]
     pairs = qrels.frame.group_by("query_id", "doc_id", maintain_order=True)
     return replace(qrels, table=pairs.agg(pl.col("grade").max(), *design))
+
+
+@dataclass(frozen=True)
+class Subtopics:
+    """The judgments of each pair by subtopic: those of pair p are `start[p]` to `start[p + 1]` (without the end).
+
+    Attributes
+    ----------
+    start: shape (pairs + 1,), the pairs in the order of the judgments.
+    need: of each judgment, the subtopic of a query that it is about, numbered over all queries.
+    grade: of each judgment. query: of each need, the query it belongs to, shape (needs,).
+    ideals: what was found of ideal rankings, by what was asked, so that several systems share it.
+    """
+
+    start: Ints
+    need: Ints
+    grade: Floats
+    query: Ints
+    ideals: dict[tuple[float, ...], Floats] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, frame: "pl.DataFrame", query: Ints) -> "Subtopics":
+        """The subtopics of judgments with such a column; `query` is that of each pair, in the order of first rows."""
+        import polars as pl
+
+        of_pair, of_need = ["query_id", "doc_id"], ["query_id", "subtopic"]
+        rows = frame.select("query_id", "doc_id", "subtopic", "grade")
+        for key, name in ((of_pair, "pair"), (of_need, "need")):
+            numbers = rows.select(key).unique(maintain_order=True).with_row_index(name)
+            rows = rows.join(numbers, on=key, how="left", maintain_order="left")
+        rows = rows.sort("pair", maintain_order=True).with_columns(pl.col("pair", "need").cast(pl.Int64))
+        pair, need = rows["pair"].to_numpy(), rows["need"].to_numpy()
+        start = np.zeros(len(query) + 1, np.int64)
+        np.cumsum(np.bincount(pair, minlength=len(query)), out=start[1:])
+        owner = np.zeros(int(need.max(initial=-1)) + 1, np.int64)
+        owner[need] = query[pair]
+        return cls(start, need, rows["grade"].to_numpy(), owner)
+
+    @classmethod
+    def one_a_query(cls, pairs: "Pairs", queries: int) -> "Subtopics":
+        """One subtopic for each query."""
+        need, grade = np.empty(len(pairs.row), np.int64), np.empty(len(pairs.row))
+        need[pairs.row], grade[pairs.row] = pairs.query, pairs.grade
+        return cls(np.arange(len(need) + 1), need, grade, np.arange(queries))
+
+    @property
+    def several(self) -> bool:
+        """Whether some query has more than one subtopic."""
+        return len(self.query) > 0 and bool((np.bincount(self.query) > 1).any())
+
+    def of_pairs(self, pairs: Ints) -> tuple[Ints, Ints]:
+        """The judgments of some pairs: of each, which of those pairs it belongs to, and its position."""
+        size = np.diff(self.start)[pairs]
+        row = np.repeat(np.arange(len(pairs)), size)
+        before = np.cumsum(size) - size
+        return row, np.arange(len(row)) + (self.start[pairs] - before)[row]
 
 
 @dataclass(frozen=True)

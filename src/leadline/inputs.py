@@ -92,12 +92,13 @@ def gather(
     evidence: Any = None,
     of_text: Mapping[str, Any] | None = None,
     certificate: Any = None,
+    subtopics: bool = False,
 ) -> Inputs:
     """The tables behind what was given; see `leadline.evaluation.evaluate` for the kinds.
 
     `grading` holds what `Qrels.checked` takes: conflicts, grade_map, max_grade. `evidence` may stand in place of qrels,
     with the rest of `gather_passages`' parameters in `of_text`. `certificate` is named for labels of a model (a path, or a
-    `Certificate`), in place of one that their card names.
+    `Certificate`), in place of one that their card names. `subtopics` keeps those that the judgments name.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def gather(
         return gather_passages(run, queries, rules, evidence, **(of_text or {}), input_format=input_format)
     if of_text:
         raise UsageError(f"{next(iter(of_text))} goes with evidence")
-    door = _Door(rules, input_format, qrels_format, dict(grading or {}))
+    door = _Door(rules, input_format, qrels_format, dict(grading or {}), subtopics)
     # Files that name their queries by text get the ids from the queries, so these are read first.
     door.asked = door.questions(queries)
     runs = [door.run(name, thing, qrels is None) for name, thing in _systems(run)]
@@ -177,6 +178,7 @@ class _Door:
     input_format: str | None
     qrels_format: str | None
     grading: dict[str, Any]
+    subtopics: bool = False
     paths: list[tuple[str, str]] = field(default_factory=list)
     rows: "list[RagRows]" = field(default_factory=list)
     asked: Queries | None = None
@@ -239,20 +241,18 @@ class _Door:
 
     def judgments(self, thing: Any) -> Qrels:
         """The judgments."""
+        how = {**self.grading, "keep_subtopic": self.subtopics}
         if isinstance(thing, (str, Path)):
             self.paths.append(("qrels", str(thing)))
+            comments = self.rules.comments
             qrels = read_qrels(
-                thing,
-                input_format=self.qrels_format,
-                comments=self.rules.comments,
-                queries=self.asked,
-                **self.grading,
+                thing, input_format=self.qrels_format, comments=comments, queries=self.asked, **how
             )
             self.notes += qrels.notes
             return qrels
         from leadline.formats.objects import qrels_of
 
-        return qrels_of(thing, **self.grading)
+        return qrels_of(thing, **how)
 
     def questions(self, thing: Any) -> Queries | None:
         """The queries, if given or carried by the rows."""

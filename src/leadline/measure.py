@@ -57,7 +57,8 @@ class Definition:
     expected: the function for the expected value over random order of ties, where there is a closed form.
     high: the largest possible value where it is known. better: `higher`, `lower` or `neither`.
     own: registered by a user.
-    needs: what it is measured against: judged documents, or ranges of text that are evidence.
+    needs: what it is measured against: judged documents, documents judged by subtopic, or ranges of text that are
+        evidence.
     """
 
     name: str
@@ -78,7 +79,7 @@ class Definition:
     better: Literal["higher", "lower", "neither"] = "higher"
     own: bool = False
     sampled: bool = False
-    needs: Literal["judgments", "evidence"] = "judgments"
+    needs: Literal["judgments", "subtopics", "evidence"] = "judgments"
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,21 @@ class Measure:
         """True for an estimate from a sampled pool, which counts on what is not judged: no judging comes first."""
         assert self.definition is not None
         return self.definition.sampled
+
+    @property
+    def of_subtopics(self) -> bool:
+        """True for a measure of documents judged by subtopic."""
+        assert self.definition is not None
+        return self.definition.needs == "subtopics"
+
+    @property
+    def can_be_completed(self) -> bool:
+        """True where it can be asked what grading an unjudged document would change.
+
+        An estimate from a sampled pool counts on what is not judged; and a grade alone does not say which subtopics
+        a document is about.
+        """
+        return not self.sampled and not self.of_subtopics
 
     def has(self, name: str) -> bool:
         """True where the measure has a parameter of that name."""

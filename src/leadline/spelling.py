@@ -51,8 +51,11 @@ OTHERS: dict[str, str] = {
     "r-precision": "Rprec",
     "r_precision": "Rprec",
     "f1": "F",
+    "alpha-ndcg": "alpha_nDCG",
+    "strec": "StRecall",
+    "err-ia": "ERR_IA",
 }
-"""Names of RAG tools and of ranx for ours, whatever their case; a cutoff follows as @k."""
+"""Names of RAG tools, of ranx and of ndeval for ours, whatever their case; a cutoff follows as @k."""
 
 IR_MEASURES_GAIN = {"log2": "linear", "exp-log2": "exp2"}
 

@@ -238,7 +238,9 @@ class Qrels:
         frame = table
         extra = [c for c in ("subtopic", *DESIGN, ROW) if c in frame.columns]
         frame = with_ids(
-            frame.select(["query_id", "doc_id", "grade", *extra]), ("query_id", "doc_id"), source
+            frame.select(["query_id", "doc_id", "grade", *extra]),
+            ("query_id", "doc_id", *(["subtopic"] if "subtopic" in extra else [])),
+            source,
         )
         frame = with_numbers(frame, "grade", source, finite=True)
         frame = with_design(frame, source)

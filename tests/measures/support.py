@@ -140,13 +140,14 @@ def settings_of(parameter: Parameter) -> list[str]:
         return [word for word in parameter.accepts if word != parameter.default]
     return {
         "judged_only": ["true"], "gain": ["linear", "{1:3,2:9,3:27}"], "rel": ["2"], "p": ["0.5"],
-        "max_grade": ["4"], "beta": ["0.5", "2"],
+        "max_grade": ["4"], "beta": ["0.5", "2"], "alpha": ["0", "0.75"], "depth": ["2", "30"],
+        "normalize": ["false"],
     }[parameter.name]  # fmt: skip
 
 
 def every_text() -> Iterator[str]:
     """Texts of every measure in the catalogue."""
-    for definition in (one for one in TABLE if one.needs == "judgments"):
+    for definition in (one for one in TABLE if one.needs != "evidence"):
         yield from texts_of(definition)
 
 

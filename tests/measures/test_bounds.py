@@ -35,6 +35,9 @@ NONE = [
     "NumRel",
     "xinfAP",
     "infNDCG",
+    "alpha_nDCG@3",
+    "StRecall@3",
+    "ERR_IA@3",
 ]
 CUTOFFS = (1, 2, 3, None)
 

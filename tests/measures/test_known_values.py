@@ -106,6 +106,16 @@ KNOWN = [
     ),
     # The ranking ends first: depth 2; 1/1 and 1/2.
     ("Compat(p=0.95)", ("1", "1"), (1 + 0.95 / 2) / (1 + 0.95)),
+    # To rank 2: 1/1 and 1/2 with the ranking, 1/1 and 2/2 with itself; not normalised: the same sum over 1 + .5.
+    ("Compat(p=0.5,depth=2)", LIST, 1.25 / 1.5),
+    ("Compat(p=0.5,normalize=false)", LIST, (1 + 0.5 / 2 + 0.25 / 3 + 0.125 / 2) / (1 + 0.5 + 0.25 + 0.125)),
+    # One subtopic, answered at ranks 1 and 4 and by the missed one: each answer is worth half of the one before.
+    ("alpha_nDCG@3", LIST, 1 / (1 + 0.5 / LOG3 + 0.25 / 2)),
+    ("alpha_nDCG(alpha=0)@4", LIST, (1 + 1 / LOG5) / (1 + 1 / LOG3 + 1 / 2)),
+    ("StRecall@1", LIST, 1.0),
+    ("StRecall@2", (". 0 1", ""), 0.0),
+    # 1 + .5/4, over what one answer at every rank would have: 1 + .5/2 + .25/3 + .125/4.
+    ("ERR_IA@4", LIST, (1 + 0.5 / 4) / (1 + 0.5 / 2 + 0.25 / 3 + 0.125 / 4)),
     # Rank 1 has none above: 1. Rank 4 has one: 1 − 1/min(1, 3) = 0. Over R = 3.
     ("Bpref", LIST, 1 / 3),
     # 1 − 1/3 for rank 4.
@@ -144,7 +154,7 @@ def test_a_known_value(measure, layout, expected):
     assert value(measure, *laid_out(*layout)) == pytest.approx(expected, abs=within)
 
 
-JUDGED = [definition for definition in TABLE if definition.needs == "judgments"]
+JUDGED = [definition for definition in TABLE if definition.needs != "evidence"]
 
 
 def test_every_measure_of_the_catalogue_has_a_known_value():
@@ -171,7 +181,7 @@ def test_the_aggregates():
 
 UNDEFINED = [
     "R@5", "Success@5", "RR", "AP", "nDCG@5", "NCG@5", "Rprec", "Bpref", "infAP", "ERR", "IPrec@0.1",
-    "11pt", "GMAP", "SetR", "F@5", "SetF",
+    "11pt", "GMAP", "SetR", "F@5", "SetF", "Compat", "alpha_nDCG@5", "StRecall@5", "ERR_IA@5",
 ]  # fmt: skip
 DEFINED = {"P@5": 0.0, "DCG@5": 0.0, "RBP": 0.0, "Judged@5": 0.5, "SetP": 0.0}
 

@@ -267,6 +267,7 @@ def prepared(
         evidence=evidence,
         of_text=of_text,
         certificate=None if ppi else chosen.get("certificate"),
+        subtopics=any(measure.of_subtopics for measure in asked.values()),
         **formats,
     )
     if book is not None:

@@ -16,7 +16,7 @@ from leadline.conventions import Conventions
 from leadline.errors import InputError, UsageError, amount, printable
 from leadline.evaluation import score
 from leadline.formats.write import atomic_write
-from leadline.gating.completions import TwoRankings
+from leadline.gating.completions import TwoRankings, not_weighed
 from leadline.gating.judge_first import doubt
 from leadline.gating.policy import Rule
 from leadline.gating.rules import decide_one, effect_of
@@ -209,7 +209,7 @@ def _verdict(
             (f"no verdict on {measure}: it is no measure of which more is better, or the margin is 0",),
         )
     found = None
-    if not rules.complete and not measure.sampled:
+    if not rules.complete and measure.can_be_completed:
         two = TwoRankings.of(given.runs[0], given.runs[1], judged, measure, rules)
         rule = Rule(str(measure), chosen["margin"], alpha=chosen["alpha"])
         found = doubt(two, rule, comparison=row, seed=chosen["seed"] or 0)
@@ -218,7 +218,8 @@ def _verdict(
     verdict = decide_one(
         row, chosen["margin"], doubt=found, complete=rules.complete, files=files, notes=notes
     )
-    return verdict, None if found is None else asdict(found), ()
+    said = (not_weighed(measure),) if measure.of_subtopics and not rules.complete else ()
+    return verdict, None if found is None else asdict(found), said
 
 
 def _path(given: Inputs, place: int) -> str:

@@ -27,7 +27,6 @@ def measures(
     Example: leadline measures nDCG
     """
     from leadline.catalogue import DEFINITIONS
-    from leadline.measure import split_text
 
     load_plugins(Settings.nearest().value("plugin", plugin))
     if format not in ("table", "json"):
@@ -36,7 +35,7 @@ def measures(
         chosen = list(DEFINITIONS.values())
     else:
         known = {key.lower(): key for key in DEFINITIONS}
-        found = known.get(split_text(name)[0].lower()) or _through_spelling(name)
+        found = known.get(name.partition("(")[0].partition("@")[0].lower()) or _through_spelling(name)
         chosen = [DEFINITIONS[found]]
     if format == "json":
         typer.echo(json.dumps([_as_json(one) for one in chosen], indent=2, ensure_ascii=False))
@@ -72,11 +71,18 @@ def explain(one: "Definition") -> str:
         f"averaged by    {one.aggregate}; {'undefined' if one.needs_relevant else 'defined'} where {nothing}"
     )
     lines.append(
-        f"bounds         {BOUNDS[one.bounds]}; over ties: {'closed form' if one.expected else 'by document id only'}"
+        f"bounds         {bounds_said(one)}; over ties: {'closed form' if one.expected else 'by document id only'}"
     )
     if one.differs:
         lines.append(f"elsewhere      {one.differs}")
     return "\n".join(lines)
+
+
+def bounds_said(one: "Definition") -> str:
+    """What there is of bounds, in words."""
+    if one.needs == "subtopics":
+        return "none: a grade does not say which subtopics a document answers"
+    return BOUNDS[one.bounds]
 
 
 BOUNDS = {

@@ -125,19 +125,20 @@ def qrels_of_frame(
 ) -> Qrels:
     """A table as judgments. A blank grade is "unjudged", so that row is left out.
 
+    With `keep_subtopic` a column of subtopics is kept where there is one.
+
     Raises
     ------
     InputError, RowsError: columns or rows that cannot stand.
     """
     columns = told_apart(frame.columns, "qrels", source, strict)
-    wanted = ("query_id", "doc_id", "grade", *(("subtopic",) if keep_subtopic else ()))
+    kept = keep_subtopic and "subtopic" in columns.found
+    wanted = ("query_id", "doc_id", "grade", *(("subtopic",) if kept else ()))
     needs(columns, wanted, "qrels", source, frame.columns)
     one_system(frame, columns, source)
     frame = frame if ROW in frame.columns else frame.with_row_index(ROW, offset=1)
     design = [meaning for meaning in DESIGN if meaning in columns.found]
     picked = frame.select(*(pl.col(columns.found[name]).alias(name) for name in (*wanted, *design)), ROW)
-    if keep_subtopic:
-        picked = picked.with_columns(pl.col("subtopic").cast(pl.String))
     return Qrels.checked(
         picked.filter(pl.col("grade").is_not_null()),
         source=source,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from leadline.conventions import Conventions
-from leadline.errors import ROW, InputError, UsageError, printable
+from leadline.errors import ROW, InputError, RowsError, UsageError, printable
 from leadline.formats.bookfile import is_book, is_rows, shown_name
 from leadline.formats.lists import Kind
 from leadline.formats.sniff import checked_format, recognise
@@ -91,6 +91,8 @@ def read_qrels(
 
     Where the file names its queries by text, `queries` give their ids; else the text is the id.
 
+    `keep_subtopic` keeps the second column of TREC judgments, and a column of subtopics of other files that have one.
+
     Raises
     ------
     InputError, RowsError: the file cannot be read or is wrong. UnknownNameError: no such format.
@@ -133,7 +135,10 @@ def _read_qrels(
     if form in ("trec", "trec-sampled"):
         sampled = form == "trec-sampled"
         table = read_trec_qrels(source, comments=comments, keep_subtopic=keep_subtopic, sampled=sampled)
-        return Qrels.checked(table, source=source.name, **grading)
+        try:
+            return Qrels.checked(table, source=source.name, **grading)
+        except RowsError as error:
+            raise error if keep_subtopic else _told_apart(error, source, comments, sampled) from None
     from leadline.formats.rows import read_rows_qrels
 
     if form == "jsonl" and is_rows(source):
@@ -144,6 +149,21 @@ def _read_qrels(
     if qrels.qrels is None:
         raise InputError(f"{printable(source.name)}: no row has reference ids")
     return qrels.qrels
+
+
+def _told_apart(error: RowsError, source: Source, comments: bool, sampled: bool) -> RowsError:
+    """The error; where pairs clash and column 2 tells them apart, with the advice to read it as the subtopic."""
+    from leadline.checks import CONFLICT_ADVICE
+
+    if error.advice != CONFLICT_ADVICE:
+        return error
+    table = read_trec_qrels(source, comments=comments, keep_subtopic=True, sampled=sampled)
+    try:
+        Qrels.checked(table, source=source.name)
+    except RowsError:
+        return error
+    more = "or, as column 2 tells them apart: ask for a measure of subtopics, such as StRecall@10, beside the others"
+    return RowsError(error.source, error.faults, error.total, f"{error.advice};\n  {more}")
 
 
 def read_queries(path: str | Path, *, input_format: str | None = None) -> Queries:

@@ -25,7 +25,7 @@ class _Rows:
     """The rows of a run or of judgments as they are gathered."""
 
     rows: list[Row] = field(default_factory=list)
-    subtopics: list[str] = field(default_factory=list)
+    subtopics: list[str | None] = field(default_factory=list)
     design: dict[str, list[str | float | None]] = field(default_factory=lambda: {m: [] for m in DESIGN})
     systems: dict[str, dict[str, None]] = field(default_factory=dict)
 
@@ -99,6 +99,8 @@ def qrels_records(
 ) -> pl.DataFrame:
     """Rows with query_id, doc_id and grade as a table; a null grade is "unjudged", so that row is left out.
 
+    With `keep_subtopic` the subtopics are kept where rows name them; then all must.
+
     Raises
     ------
     RowsError: wrong rows, all counted, with those that `faults` already holds.
@@ -111,23 +113,26 @@ def qrels_records(
             if "grade" in columns.found and record[columns.found["grade"]] is None:
                 continue
             grade = _number(record, columns, "grade", "qrels", finite=True)
-            if keep_subtopic:
-                rows.subtopics.append(_id(record, columns, "subtopic", "qrels"))
+            named = keep_subtopic and "subtopic" in columns.found
+            subtopic = _id(record, columns, "subtopic", "qrels") if named else None
             stratum, probability = _design(record, columns)
             rows.design["stratum"].append(stratum)
             rows.design["probability"].append(probability)
+            rows.subtopics.append(subtopic)
             _add(rows, (query, doc, grade, line), record, columns)
         except WrongValue as wrong:
             faults.add(line, None, wrong.found, wrong.expected)
+    kept = any(subtopic is not None for subtopic in rows.subtopics)
+    for (*_, line), subtopic in zip(rows.rows, rows.subtopics, strict=True):
+        if kept and subtopic is None:
+            faults.add(line, None, "nothing", f"expected the {say('subtopic')}, as in other rows")
     faults.check()
     _one_system(rows, faults.source)
     frame = rows_frame(rows.rows, "grade")
     for name, kind in (("stratum", pl.String), ("probability", pl.Float64)):
         if any(value is not None for value in rows.design[name]):
             frame = frame.with_columns(pl.Series(name, rows.design[name], dtype=kind))
-    return (
-        frame.with_columns(pl.Series("subtopic", rows.subtopics, dtype=pl.String)) if keep_subtopic else frame
-    )
+    return frame.with_columns(pl.Series("subtopic", rows.subtopics, dtype=pl.String)) if kept else frame
 
 
 def queries_records(records: Iterable[Record], faults: Faults) -> pl.DataFrame:

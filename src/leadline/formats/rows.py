@@ -97,7 +97,8 @@ def read_rows_qrels(
         if is_rag(table.header):
             return rag(list(records_of(table.frame)))
         columns = table.columns("qrels")
-        ids, numbers = _asked(columns, "qrels", table, subtopic=keep_subtopic)
+        kept = keep_subtopic and "subtopic" in columns.found
+        ids, numbers = _asked(columns, "qrels", table, subtopic=kept)
         numbers += ("probability",) if "probability" in columns.found else ()
         return made(table.checked(columns, ids, numbers, blank=True))
     records, faults, value = _json(source, form)

@@ -111,6 +111,11 @@ class TwoRankings:
         return np.where(self.counted, b - a, np.nan)
 
 
+def not_weighed(measure: Measure) -> str:
+    """The remark that a verdict on a measure says nothing of what judging could change."""
+    return f"{measure}: what judging its unjudged documents could change is not weighed, as a grade names no subtopic"
+
+
 def _share(known: pl.DataFrame, both: pl.DataFrame, side: int) -> float | None:
     rows = both.filter(pl.col("side") == side).height
     return known.filter(pl.col("side") == side).height / rows if rows else None

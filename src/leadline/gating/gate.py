@@ -14,7 +14,7 @@ from leadline.evaluation import score
 from leadline.gating.baseline import Baseline, JudgmentChange, judgments_since
 from leadline.gating.certified import margins, refused, said_of_labels
 from leadline.gating.comparable import why_not_comparable
-from leadline.gating.completions import TwoRankings
+from leadline.gating.completions import TwoRankings, not_weighed
 from leadline.gating.doubt import Doubt
 from leadline.gating.finding import (
     FAIL,
@@ -29,6 +29,7 @@ from leadline.gating.must_pass import MustPass, must_pass
 from leadline.gating.next_steps import certify_first, gate_again, pin_again
 from leadline.gating.policy import Policy, Rule
 from leadline.gating.rules import decide, exit_code, findings
+from leadline.gating.worst import WorstQuery, worst_queries
 from leadline.hits import Judged
 from leadline.inputs import Inputs
 from leadline.movement import heads_of
@@ -38,26 +39,8 @@ from leadline.tables import Qrels, Queries, RunSource
 
 SHOWN_DEPTH = 20
 """How deep the rankings are that a page shows side by side."""
-WORST = 5
-"""How many of the worst queries a report names."""
 MESSAGES, FAILED = 3, 5
 """How many messages of failed rows a report names, and how many of the queries that each stopped."""
-
-
-@dataclass(frozen=True)
-class WorstQuery:
-    """A query that lost: its values in both systems, and the documents that left and entered its top k.
-
-    `lost` has (document id, its rank in the baseline, its grade or None where unjudged), relevant ones first;
-    `gained` the same of the candidate.
-    """
-
-    query_id: str
-    text: str | None
-    baseline: float
-    candidate: float
-    lost: tuple[tuple[str, int, float | None], ...]
-    gained: tuple[tuple[str, int, float | None], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,7 +122,8 @@ def gate(
     rules = rules or policy.conventions()
     candidate = given.runs[0]
     change = judgments_since(baseline, given.qrels)
-    notes = [*change.notes(), *([corpus] if corpus else []), *said_of_labels(given.qrels, policy)]
+    notes = [*change.notes(), *_unweighed(policy, rules), *([corpus] if corpus else [])]
+    notes += said_of_labels(given.qrels, policy)
     notes += [f"gated against this baseline: {gated} times"] if gated > 1 else []
     uncertified = refused(given.qrels, policy)
     reasons = uncertified or why_not_comparable(
@@ -263,8 +247,13 @@ def _judged(
         findings=found,
         doubts=doubts,
         must_pass=fell,
-        worst=_worst(both, scores, measure, rules, report.texts),
+        worst=worst_queries(both, scores, measure, rules, report.texts),
     )
+
+
+def _unweighed(policy: Policy, rules: Conventions) -> list[str]:
+    """What is to be said of measures of which no judging can be made up: of subtopics."""
+    return [not_weighed(one) for one in policy.parsed.values() if one.of_subtopics and not rules.complete]
 
 
 def _said_of_failed(run: RunSource) -> list[str]:
@@ -334,10 +323,10 @@ def _doubts(
     rows: Sequence[Comparison],
     slices: Mapping[str | None, set[str] | None],
 ) -> dict[Rule, Doubt]:
-    """What judging could change, rule by rule; nothing is asked of an estimate from a sampled pool."""
+    """What judging could change, rule by rule; nothing is asked where no judging can be made up."""
     out = {}
     for rule in policy.rules:
-        if parse(rule.measure).sampled:
+        if not parse(rule.measure).can_be_completed:
             continue
         own = next(
             row
@@ -358,39 +347,3 @@ def rests_on(found: Sequence[Finding]) -> Finding:
             if one.outcome == outcome:
                 return one
     return found[0]
-
-
-def _worst(
-    both: Inputs, scores: Scores, measure: str, rules: Conventions, texts: Mapping[str, str]
-) -> tuple[WorstQuery, ...]:
-    """The queries that lost most in a measure, and what left their top k."""
-    names = [run.name for run in both.runs]
-    before, now = (scores.per_query(measure, name) for name in names)
-    fell = []
-    for query, old in before.items():
-        new = now.get(query)
-        if old is not None and new is not None and new < old - 1e-12:
-            fell.append((new - old, query, old, new))
-    fell = sorted(fell)[:WORST]
-    if not fell:
-        return ()
-    judged = Judged.of(both.qrels)
-    parsed = parse(measure)
-    assert parsed.definition is not None
-    is_rank = parsed.cutoff is not None and parsed.definition.cutoff != "level"
-    same = {run.name: judged for run in both.runs}
-    heads = heads_of(both.runs, same, rules, int(parsed.cutoff or 10) if is_rank else 10)
-    place = {query: index for index, query in enumerate(judged.query_ids)}
-    out = []
-    for _, query, old, new in fell:
-        first, second = (heads[name].filter(pl.col("query") == place[query]) for name in names)
-        lost, gained = _only(first, second), _only(second, first)
-        out.append(WorstQuery(query, texts.get(query), old, new, lost, gained))
-    return tuple(out)
-
-
-def _only(first: pl.DataFrame, second: pl.DataFrame) -> tuple[tuple[str, int, float | None], ...]:
-    """The documents of the first that the second has not: id, rank, grade; the most relevant ones first."""
-    rows = first.join(second, on="doc_id", how="anti").select("doc_id", "rank", "grade").iter_rows()
-    known = [(doc, rank, None if grade is None or grade < 0 else grade) for doc, rank, grade in rows]
-    return tuple(sorted(known, key=lambda row: (-(-1.0 if row[2] is None else row[2]), row[1])))

@@ -60,7 +60,7 @@ def must_pass(
                 failed.append(f"{name} has no {measure} in {printable(candidate)}")
             elif before is not None and value < before - SAME:
                 fell = f"{name} fell in {measure}: {points(before)} to {points(value)}"
-                ask = None if parse(measure).sampled else rankings
+                ask = None if not parse(measure).can_be_completed else rankings
                 found = [] if ask is None else _could_lift(ask(measure), query)
                 if found:
                     still_open.append(f"{fell}; judging could lift it again")

@@ -111,11 +111,13 @@ def leave_one_out(
 
     Raises
     ------
-    UsageError: a measure that is no mean, of which more is not better, or an estimate from a sample; a system in
-    two families. UnknownNameError: a family names no system.
+    UsageError: a measure that is no mean, of which more is not better, an estimate from a sample, or of subtopics; a
+    system in two families. UnknownNameError: a family names no system.
     """
     definition = measure.definition
     assert definition is not None
+    if measure.of_subtopics:
+        raise UsageError(f"-m {measure}: the bias of a pool is told by a measure of grades, such as nDCG@10")
     if definition.aggregate != "mean" or definition.better != "higher" or definition.sampled:
         raise UsageError(
             f"-m {measure}: the bias of a pool is told by a mean of which more is better, such as nDCG@10"

@@ -73,8 +73,9 @@ def decisive(
             raise UnknownNameError("system", name, runs)
     if baseline == candidate:
         raise UsageError("--baseline and --candidate are one system; name two")
-    if measure.sampled:
-        raise UsageError(f"-m {measure}: an estimate from a sample asks for no decisive order")
+    if not measure.can_be_completed:
+        kind = "an estimate from a sample" if measure.sampled else "a measure of subtopics"
+        raise UsageError(f"-m {measure}: {kind} asks for no decisive order")
     rule = rule_on(measure, margin=margin)
     two = [runs[baseline], runs[candidate]]
     scores = score(replace(given, runs=tuple(two)), {str(measure): measure}, rules)

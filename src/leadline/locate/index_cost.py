@@ -82,7 +82,8 @@ def cost_of(
         raise UsageError(
             f"{deep[0]} looks at more than the -k {k} neighbours that are compared; give a larger -k"
         )
-    table = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
+    by_subtopic = any(measure.of_subtopics for measure in asked.values())
+    table = qrels if isinstance(qrels, Qrels) else read_qrels(qrels, keep_subtopic=by_subtopic)
     frame = table.frame
     inside = frame.filter(pl.col("query_id").is_in(list(exact)))
     total, kept = frame["query_id"].n_unique(), inside["query_id"].n_unique()

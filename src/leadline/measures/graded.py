@@ -129,19 +129,21 @@ def expected_reciprocal_rank(hits: Hits, cutoff: int | None = None, max_grade: f
     return np.where(hits.relevant(1) > 0, value, np.nan)
 
 
-def compatibility(hits: Hits, cutoff: None = None, p: float = 0.95) -> Floats:
+def compatibility(
+    hits: Hits, cutoff: None = None, p: float = 0.95, depth: int | None = None, normalize: bool = True
+) -> Floats:
     """Compat = rank-biased overlap of the ranking with the ideal ranking nearest to it, ÷ that of the ideal with itself.
 
-    Overlap to depth D = Σ p^(i−1)·(documents in both first i)/i over i ≤ D, D being the length of the longer list.
-    The ideal holds the documents with a positive grade, best first, equal grades in the order of the ranking and
-    those not returned last.
-    Source: Clarke, Vtyurina & Smucker 2020; overlap: Webber, Moffat & Zobel 2010. Example: relevant a, b, only a
+    Overlap to depth D = Σ p^(i−1)·(documents in both first i)/i over i ≤ D; D is `depth`, else the length of the longer
+    list. The ideal holds the documents with a positive grade, best first, equal grades in the order of the ranking
+    and those not returned last. With `normalize=false` the overlap is divided by Σ p^(i−1) over i ≤ D instead.
+    Source: Clarke, Vtyurina & Smucker 2021; overlap: Webber, Moffat & Zobel 2010. Example: relevant a, b, only a
     returned, p = 0.95: (1 + 0.95/2) ÷ (1 + 0.95) = 0.7564.
     """
     judged = hits.judged
     length = judged.count(np.nextafter(0, 1))
-    depth = np.maximum(hits.returned, length)
-    longest = int(depth.max(initial=1))
+    ends = np.maximum(hits.returned, length) if depth is None else np.full(hits.queries, depth)
+    longest = int(ends.max(initial=1))
     weight = np.power(p, np.arange(longest))
     plain = np.concatenate(([0.0], np.cumsum(weight)))
     shared = np.concatenate(([0.0], np.cumsum(weight / np.arange(1, longest + 1))))
@@ -153,10 +155,11 @@ def compatibility(hits: Hits, cutoff: None = None, p: float = 0.95) -> Floats:
     group = np.concatenate(([True], (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])))[: len(query)]
     first = np.flatnonzero(group)
     within = np.arange(len(query)) - first[np.cumsum(group) - 1] if len(query) else query
-    meet = np.maximum(above + within + 1, rank)
-    overlap = np.bincount(query, shared[depth[query]] - shared[meet - 1], minlength=hits.queries)
-    ideal = plain[length] + length * (shared[depth] - shared[length])
-    return ratio(overlap.astype(np.float64), np.where(length > 0, ideal, 0.0))
+    meet = np.minimum(np.maximum(above + within + 1, rank), ends[query] + 1)
+    overlap = np.bincount(query, shared[ends[query]] - shared[meet - 1], minlength=hits.queries)
+    whole = np.minimum(length, ends)
+    best = plain[whole] + length * (shared[ends] - shared[whole]) if normalize else plain[ends]
+    return ratio(overlap.astype(np.float64), np.where(length > 0, best, 0.0))
 
 
 def _higher(judged: Any, query: Any, grade: Floats) -> Any:

@@ -42,4 +42,13 @@ VARIANT = Parameter(
     "the denominator: trec_eval min(N, R), 2004 R, 10 R + 10",
     ("trec_eval", "2004", "10"),
 )
+OVERLAP_DEPTH = Parameter(
+    "depth",
+    None,
+    "the rank to which both lists are followed; left out: to the end of the longer",
+    "whole",
+    1,
+    1e6,
+)
+NORMALIZE = Parameter("normalize", True, "divide by the overlap of the ideal ranking with itself", "flag")
 PERSISTENCE = Parameter("p", 0.95, "the persistence of the overlap", "number", low=0.0, high=1 - 1e-9)

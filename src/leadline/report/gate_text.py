@@ -7,8 +7,9 @@ from xml.sax.saxutils import escape, quoteattr
 from leadline.errors import printable
 from leadline.gating.certified import labels_account
 from leadline.gating.finding import FAIL, JUDGE_FIRST, PASS, TOO_FEW, Finding
-from leadline.gating.gate import GateReport, WorstQuery
+from leadline.gating.gate import GateReport
 from leadline.gating.sentences import points, rule_line, thousandths
+from leadline.gating.worst import WorstQuery
 from leadline.report.json_text import document_text, one_line
 from leadline.report.wording import tool_version
 

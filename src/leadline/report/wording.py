@@ -200,7 +200,8 @@ def _evidence_text(evidence: Mapping[str, Any]) -> str:
 
 
 def _qrels_text(qrels: Mapping[str, Any]) -> str:
-    words = {"queries": "judged queries", "judgments": "judgments", "relevant": "relevant"}
+    words = {"queries": "judged queries", "judgments": "judgments", "subtopics": "subtopics"}
+    words |= {"relevant": "relevant"}
     texts = [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key) is not None]
     words = {"merged": "repeated rows merged", "resolved": "conflicts settled", "models": _models(qrels)}
     texts += [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key)]
