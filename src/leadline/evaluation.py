@@ -70,9 +70,11 @@ def evaluate(
     run: a path (`NAME=PATH` names the system), a dict of dict or of list, a pandas, Polars or Arrow frame, an
         iterable of rows, a `Run`, or a list (or dict by name) of these for several systems.
     qrels: the same kinds; not where rows carry references, or for `evidence` (`leadline.inputs.gather_passages`).
+        `documents` (a path, or texts by id) then say which documents the texts of RAG rows are.
     measures: texts such as `"nDCG@10 R@5"`, a list of them, or objects of ir_measures.
     queries, by: a table of queries and the column to slice by.
-    k: the cutoff of the default measures. profile, switches: see `leadline.conventions`.
+    k: the cutoff of the default measures. profile, switches: see `leadline.conventions`; for `collapse` also
+        `collapse_mapping`, a path or a dict of chunk id to document id.
     average: which queries count, `judged` or `intersection` (default: the profile's).
     bounds: also give the least and greatest value that unjudged documents could lead to.
     interval: `auto` (Student's t, Wilson for yes/no measures) or `bootstrap` (percentile, by `seed`).
@@ -89,13 +91,15 @@ def evaluate(
     """
     spare_addresses()
     of_text = {name: switches.pop(name) for name in OF_TEXT if name in switches}
+    mapping = switches.pop("collapse_mapping", None)
     rules = conventions(profile, queries=average, **switches)
     asked = parse_all(default_measures(k) if measures is None else measures, rules)
     if interval not in ("auto", "bootstrap"):
         raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
     grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
     formats = {"input_format": input_format, "qrels_format": qrels_format}
-    given = gather(run, qrels, queries, rules, grading=grading, evidence=evidence, of_text=of_text, **formats)
+    more: dict[str, Any] = {"evidence": evidence, "of_text": of_text, "mapping": mapping} | formats
+    given = gather(run, qrels, queries, rules, grading=grading, **more)
     rng = np.random.default_rng(seed) if interval == "bootstrap" else None
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
@@ -135,7 +139,8 @@ def score(
         if given.passages is not None:
             hits = _with_passages(hits, run, given.passages, rules, of_text, max(cutoffs, default=10))
         counted = _counted(hits, rules, run.name)
-        systems[run.name] = system_account(hits, counted, cutoffs or [10])
+        told = getattr(run, "told", {})
+        systems[run.name] = system_account(hits, counted, cutoffs or [10], told)
         names = [query_id for query_id, use in zip(judged.query_ids, counted.tolist(), strict=True) if use]
         for measure in measures:
             values, states = _values(measure, hits, rules)

@@ -70,6 +70,8 @@ class Rows:
 
 DESIGN = ("stratum", "probability")
 """The optional columns of judgments that say how a sampled pool was drawn."""
+NEED = "need"
+"""The optional column of judgments that says which documents of a query meet one need: any of them does."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ class RunSource(Protocol):
 class Run:
     """One system's answers: rows of query_id, doc_id, score, in the order they were given.
 
-    `empty` names the queries that were answered with no document, `failed` those whose row is an error.
+    `empty` names the queries that were answered with no document, `failed` those whose row is an error. `places` says
+    that there were no scores: those here are minus the places. `told` counts what reading did, such as texts matched.
 
     >>> import polars as pl
     >>> run = Run.checked(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), "bm25")
@@ -130,6 +133,8 @@ class Run:
     name: str = "run"
     empty: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    places: bool = False
+    told: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def checked(
@@ -140,6 +145,8 @@ class Run:
         empty: Sequence[str] = (),
         failed: Mapping[str, str] | None = None,
         source: str = "",
+        places: bool = False,
+        told: Mapping[str, int] | None = None,
     ) -> "Run":
         """A run whose rows were checked: ids are text, scores are numbers.
 
@@ -156,7 +163,7 @@ class Run:
         frame = with_numbers(frame, "score", where)
         if frame.height == 0 and not empty and not failed:
             raise EmptyInputError(f"{printable(where)}: the run has no rows")
-        return cls(frame, name, tuple(empty), dict(failed or {}))
+        return cls(frame, name, tuple(empty), dict(failed or {}), places, dict(told or {}))
 
     def blocks(self) -> Iterator[Block]:
         """The rows, cut between queries into blocks of at least `BLOCK_ROWS`."""
@@ -186,7 +193,8 @@ class Qrels:
     with the same grade; `resolved` those settled by a named rule. `max_grade` is the declared top of the scale,
     or None for the largest grade of the file. Judgments of a sampled pool carry the columns `stratum` (text) and
     `probability` (that the pair is drawn), null where they are not known. Of labels made from a book of judgments,
-    `rule` names how, and `models` counts those that are a model's.
+    `rule` names how, and `models` counts those that are a model's. Of documents that meet one need (any of them does)
+    only the first is a row; `alternatives` leads from the others to it, by query. `told` counts what reading did.
     """
 
     table: "pl.DataFrame | Rows"
@@ -196,6 +204,8 @@ class Qrels:
     source: str = "qrels"
     rule: str | None = None
     models: int = 0
+    alternatives: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    told: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def checked(
@@ -211,8 +221,9 @@ class Qrels:
 
         Raises
         ------
-        RowsError: a missing or unusable id, a grade that is no finite number, a probability outside (0, 1], or
-            (with `conflicts="error"`) one pair with different grades.
+        RowsError: a missing or unusable id, a grade that is no finite number, a probability outside (0, 1],
+            (with `conflicts="error"`) one pair with different grades, a document of two needs of one query, or
+            alternatives of one need with different grades.
         EmptyInputError: no rows at all. UsageError: no such rule.
         """
         if conflicts not in get_args(Conflicts):
@@ -223,10 +234,17 @@ class Qrels:
             table = table.frame("grade")
         import polars as pl
 
-        from leadline.checks import one_grade_a_pair, with_design, with_ids, with_numbers
+        from leadline.checks import (
+            one_grade_a_pair,
+            one_need_a_pair,
+            one_row_a_need,
+            with_design,
+            with_ids,
+            with_numbers,
+        )  # fmt: skip
 
         frame = table
-        extra = [c for c in ("subtopic", *DESIGN, ROW) if c in frame.columns]
+        extra = [c for c in ("subtopic", *DESIGN, NEED, ROW) if c in frame.columns]
         frame = with_ids(
             frame.select(["query_id", "doc_id", "grade", *extra]), ("query_id", "doc_id"), source
         )
@@ -238,8 +256,11 @@ class Qrels:
             frame = frame.with_columns(
                 pl.col("grade").replace({float(a): float(b) for a, b in grade_map.items()})
             )
+        if NEED in frame.columns:
+            frame = one_need_a_pair(frame, source)
         frame, merged, resolved = one_grade_a_pair(frame, source, conflicts)
-        return cls(frame, merged, resolved, max_grade, source)
+        frame, alternatives = one_row_a_need(frame, source) if NEED in frame.columns else (frame, {})
+        return cls(frame, merged, resolved, max_grade, source, alternatives=alternatives)
 
     @cached_property
     def frame(self) -> "pl.DataFrame":

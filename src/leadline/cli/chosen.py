@@ -1,6 +1,6 @@
 """From what was typed and set to the tables, measures and switches that commands work on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from leadline.tables import Qrels, RunSource
 
 AVERAGES = ("judged", "intersection")
-SWITCHES = ("ties", "order", "undefined", "depth", "duplicates", "ignore_self", "comments")
+COLLAPSE = ("collapse", "collapse_separator", "collapse_unmatched")
+SWITCHES = ("ties", "order", "undefined", "depth", "duplicates", "ignore_self", "comments", *COLLAPSE)
 
 
 def settled(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,10 +42,12 @@ def with_passages(chosen: dict[str, Any], given: Mapping[str, Any]) -> dict[str,
     chosen |= {name: given.get(name) or None for name in ("evidence", "chunks", "documents")}
     chosen["share"] = given.get("share", 0.5)
     if chosen["evidence"] is None:
-        alone = [name for name in ("chunks", "documents") if chosen[name] is not None]
-        if alone:
-            raise UsageError(f"--{alone[0]} goes with --evidence FILE")
+        if chosen["chunks"] is not None:
+            raise UsageError("--chunks goes with --evidence FILE")
         return chosen
+    if given.get("collapse") is not None:
+        raise UsageError("--collapse makes documents of chunks, and --evidence measures chunks: not both")
+    chosen |= dict.fromkeys((*COLLAPSE, "collapse_mapping"))
     if given.get("qrels") is not None:
         raise UsageError(
             "give --qrels or --evidence, not both: from evidence the judgments of chunks are made"
@@ -159,13 +162,28 @@ def prepared(
     }
     formats = {"input_format": chosen["input_format"], "qrels_format": chosen["qrels_format"]}
     book = labels_of_book(chosen["qrels"], chosen["qrels_format"], grading)
-    of_text = {name: chosen[name] for name in OF_TEXT} if evidence else None
+    of_text = {"documents": chosen.get("documents")}
+    if evidence:
+        of_text = {name: chosen[name] for name in OF_TEXT}
     judgments = book or chosen["qrels"]
     given = gather(
-        list(runs), judgments, file, rules, grading=grading, evidence=evidence, of_text=of_text, **formats
-    )
+        list(runs), judgments, file, rules, grading=grading, evidence=evidence, of_text=of_text,
+        mapping=chosen.get("collapse_mapping"), **formats,
+    )  # fmt: skip
     if book is not None:
         given = replace(given, paths=(*given.paths, ("qrels", book.source)))
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
     return given, asked, rules
+
+
+def without_judgments(
+    runs: Sequence[str], chosen: Mapping[str, Any], rules: "Conventions"
+) -> "list[RunSource]":
+    """The runs alone, where nothing is judged yet."""
+    from leadline.inputs import gather_runs
+
+    return gather_runs(
+        list(runs), rules, input_format=chosen["input_format"], mapping=chosen["collapse_mapping"],
+        documents=chosen.get("documents"),
+    )  # fmt: skip

@@ -208,11 +208,11 @@ def _found(
     watch: Any,
 ) -> "GateReport":
     """The report on a candidate against the baseline in the file at `path`; whatever it comes to is an outcome."""
+    from leadline.door import name_and_path
     from leadline.formats.trec import name_of
     from leadline.gating.baseline import count_gate, read_baseline
     from leadline.gating.gate import gate as gate_tables
     from leadline.gating.gate import unscored
-    from leadline.inputs import name_and_path
 
     named, place = name_and_path(None, candidate)
     name = named or name_of(place)

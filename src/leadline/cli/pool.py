@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leadline.cli import options
-from leadline.cli.chosen import listed, prepared, settled
+from leadline.cli.chosen import listed, prepared, settled, without_judgments
 from leadline.cli.evaluate import check_arguments, load_plugins, progress
 from leadline.errors import UsageError, amount, printable
 
@@ -107,6 +107,10 @@ def pool(
     who: KitWho = None,
     duplicates: options.Duplicates = None,
     ignore_self: options.IgnoreSelf = None,
+    collapse: options.Collapse = None,
+    collapse_separator: options.CollapseSeparator = None,
+    collapse_mapping: options.CollapseMapping = None,
+    collapse_unmatched: options.CollapseUnmatched = None,
     conflicts: options.Conflicts = None,
     grade_map: options.GradeMap = None,
     comments: options.Comments = None,
@@ -192,22 +196,11 @@ def _without_judgments(runs: list[str], chosen: Mapping[str, Any]) -> "tuple[lis
     """The runs where nothing is judged yet, the measure and the switches."""
     from leadline.cli.chosen import SWITCHES
     from leadline.conventions import conventions
-    from leadline.formats.read import read_run
-    from leadline.inputs import name_and_path
     from leadline.spelling import parse_all
 
     rules = conventions(chosen["profile"] or "leadline-1", **{name: chosen[name] for name in SWITCHES})
     asked = parse_all(chosen["measures"], rules)
-    named = [name_and_path(None, path) for path in runs]
-    tables = [
-        read_run(path, name=name, input_format=chosen["input_format"], conventions=rules)
-        for name, path in named
-    ]
-    names = [one.name for one in tables]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UsageError(f"two systems are named {printable(twice[0])!r}; name them apart: NAME=PATH")
-    return tables, next(iter(asked.values())), rules
+    return without_judgments(runs, chosen, rules), next(iter(asked.values())), rules
 
 
 def _write(report: "PoolReport", kinds: list[tuple[str, str]], pooled_qrels: str | None) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from leadline.formats.rag import RagRows
+    from leadline.formats.texts import Texts
 
 
 def read_run(
@@ -27,8 +28,10 @@ def read_run(
     name: str | None = None,
     input_format: str | None = None,
     conventions: Conventions | None = None,
+    texts: "Texts | None" = None,
 ) -> RunSource:
-    """A run from a file, by default named after it; `conventions` says what orders it.
+    """A run from a file, by default named after it; `conventions` says what orders it, and `texts` which documents
+    the texts of RAG rows are.
 
     Raises
     ------
@@ -48,7 +51,7 @@ def read_run(
     from leadline.formats.rag import RagRows, ids_needed
     from leadline.formats.rows import read_rows_run
 
-    run = read_rows_run(source, form, called, conventions.order)
+    run = read_rows_run(source, form, called, conventions.order, texts)
     if not isinstance(run, RagRows):
         return run
     if run.run is None:
@@ -69,6 +72,7 @@ def read_qrels(
     max_grade: float | None = None,
     comments: bool = False,
     keep_subtopic: bool = False,
+    texts: "Texts | None" = None,
 ) -> Qrels:
     """Judgments from a file or a BEIR folder (its split `test`).
 
@@ -102,11 +106,13 @@ def read_qrels(
         conflicts=conflicts,
         grade_map=grade_map,
         max_grade=max_grade,
+        texts=texts,
     )
     if isinstance(qrels, Qrels):
         return qrels
     if qrels.qrels is None:
-        raise InputError(f"{printable(source.name)}: no row has reference ids")
+        known = " (their reference texts: --documents FILE)" if qrels.reference_texts else ""
+        raise InputError(f"{printable(source.name)}: no row has reference ids{known}")
     return qrels.qrels
 
 
@@ -139,6 +145,7 @@ def read_rag_rows(
     name: str | None = None,
     input_format: str | None = None,
     conventions: Conventions | None = None,
+    texts: "Texts | None" = None,
 ) -> "RagRows":
     """The rows of a RAG tool from a file: retrieved ids, reference ids, and the queries.
 
@@ -161,7 +168,7 @@ def read_rag_rows(
     called = name or ("run" if str(path) == "-" else name_of(path))
     from leadline.formats.rows import read_rows_rag
 
-    return read_rows_rag(source, form, called, (conventions or Conventions()).order)
+    return read_rows_rag(source, form, called, (conventions or Conventions()).order, texts)
 
 
 def _refuse_sampled(path: str | Path, form: str | None) -> None:

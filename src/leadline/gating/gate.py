@@ -30,6 +30,7 @@ from leadline.gating.policy import Policy, Rule
 from leadline.gating.rules import decide, exit_code, findings
 from leadline.hits import Judged
 from leadline.inputs import Inputs
+from leadline.merging import with_alternatives
 from leadline.movement import heads_of
 from leadline.scores import Comparison, Scores, Verdict
 from leadline.spelling import parse
@@ -150,7 +151,11 @@ def gate(
     name = baseline.system if baseline.system != candidate.name else f"{baseline.system}-baseline"
     empty = GateReport(Verdict("", "", ""), policy, name, candidate.name, change=change, gated=gated)
     try:
-        both = replace(given, runs=(_named(baseline.run(), name), candidate)) if not reasons else given
+        both = given
+        if not reasons:
+            # Pinned rankings are of documents already; the alternatives are those of today's judgments.
+            pinned = with_alternatives(_named(baseline.run(), name), given.qrels, rules)
+            both = replace(given, runs=(pinned, candidate))
     except (NotComparableError, EmptyInputError) as error:
         reasons = (str(error),)
     if reasons:

@@ -179,7 +179,16 @@ SYSTEM_COUNTS = {
     "failed": "failed",
     "duplicates_dropped": "duplicates dropped",
     "self_matches": "self-matches dropped",
+    "collapsed": "collapsed into their documents",
+    "copies": "copies of a better-ranked text",
+    "alternatives": "alternatives of a need already met",
+    "texts_exact": "texts matched exactly",
+    "texts_normalised": "texts matched after normalising",
+    "texts_unmatched": "texts unmatched",
 }
+
+RARE = frozenset(list(SYSTEM_COUNTS)[list(SYSTEM_COUNTS).index("collapsed") :])
+"""The counts of what most runs have nothing of: told only where there is some."""
 
 
 def account_line(account: Mapping[str, Any]) -> str:
@@ -210,7 +219,12 @@ def _evidence_text(evidence: Mapping[str, Any]) -> str:
 def _qrels_text(qrels: Mapping[str, Any]) -> str:
     words = {"queries": "judged queries", "judgments": "judgments", "relevant": "relevant"}
     texts = [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key) is not None]
-    words = {"merged": "repeated rows merged", "resolved": "conflicts settled", "models": "of a model"}
+    words = {
+        "alternatives": "alternative ids",
+        "merged": "repeated rows merged",
+        "resolved": "conflicts settled",
+        "models": "of a model",
+    }
     texts += [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key)]
     return ", ".join(texts + ([f"from a book by the rule {qrels['rule']}"] if qrels.get("rule") else []))
 
