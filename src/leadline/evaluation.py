@@ -69,16 +69,14 @@ def evaluate(
     ----------
     run: a path (`NAME=PATH` names the system), a dict of dict or of list, a pandas, Polars or Arrow frame, an
         iterable of rows, a `Run`, or a list (or dict by name) of these for several systems.
-    qrels: the same kinds; not where rows carry references, or for `evidence` (`leadline.inputs.gather_passages`).
-        `documents` (a path, or texts by id) then say which documents the texts of RAG rows are.
+    qrels: the same kinds; not where rows carry references, or for `evidence`; see `leadline.inputs` for `documents` too.
     measures: texts such as `"nDCG@10 R@5"`, a list of them, or objects of ir_measures.
     queries, by: a table of queries and the column to slice by.
-    k: the cutoff of the default measures. profile, switches: see `leadline.conventions`; for `collapse` also
-        `collapse_mapping`, a path or a dict of chunk id to document id.
+    k: the cutoff of the default measures. profile, switches: see `leadline.conventions`, and `collapse_mapping`.
     average: which queries count, `judged` or `intersection` (default: the profile's).
     bounds: also give the least and greatest value that unjudged documents could lead to.
     interval: `auto` (Student's t, Wilson for yes/no measures) or `bootstrap` (percentile, by `seed`).
-    conflicts, grade_map, max_grade: what to do with judgments (see `leadline.tables.Qrels.checked`).
+    conflicts, grade_map, max_grade: see `leadline.tables.Qrels.checked`.
     hash_inputs: record the SHA-256 of each file. watch: wraps each run before it is read, to show progress.
 
     Raises
@@ -90,20 +88,24 @@ def evaluate(
     (0.5, 0.0)
     """
     spare_addresses()
-    of_text = {name: switches.pop(name) for name in OF_TEXT if name in switches}
-    mapping = switches.pop("collapse_mapping", None)
+    more = _taken_out(switches)
     rules = conventions(profile, queries=average, **switches)
     asked = parse_all(default_measures(k) if measures is None else measures, rules)
     if interval not in ("auto", "bootstrap"):
         raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
     grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
-    formats = {"input_format": input_format, "qrels_format": qrels_format}
-    more: dict[str, Any] = {"evidence": evidence, "of_text": of_text, "mapping": mapping} | formats
-    given = gather(run, qrels, queries, rules, grading=grading, **more)
+    more |= {"input_format": input_format, "qrels_format": qrels_format}
+    given = gather(run, qrels, queries, rules, grading=grading, evidence=evidence, **more)
     rng = np.random.default_rng(seed) if interval == "bootstrap" else None
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
     return score(given, asked, rules, by=by, with_bounds=bounds, rng=rng, seed=seed, hash_inputs=hash_inputs)
+
+
+def _taken_out(switches: dict[str, Any]) -> dict[str, Any]:
+    """What goes with `gather` and is no switch; it is taken out of them."""
+    of_text = {name: switches.pop(name) for name in OF_TEXT if name in switches}
+    return {"of_text": of_text, "mapping": switches.pop("collapse_mapping", None)}
 
 
 def score(

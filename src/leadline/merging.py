@@ -291,7 +291,8 @@ class Merged:
         total = score[kept]
         if how == "sum":
             # Added from the best chunk on, so that the order of the file cannot change a sum.
-            total = np.bincount(place, score)[np.argsort(first)]
+            turn: Ints = np.searchsorted(kept, first)  # type: ignore[assignment]
+            total = np.bincount(turn[place], score)
             wrong = np.flatnonzero(np.isnan(total))
             if len(wrong):
                 row = kept[wrong[0]]

@@ -134,8 +134,7 @@ def pin(
     """Pin a run for gating by some measures.
 
     Each query's ranked ids and scores are kept to `depth` (at least 100). Where a measure looks deeper than 100
-    (a larger cutoff, none, or a condensed list) and the run goes deeper, its path and hash are kept instead; of
-    chunks collapsed into documents the whole rankings are kept.
+    (a larger cutoff, none, a condensed list) and the run is, its path and hash are kept (of chunks whole rankings).
 
     Raises
     ------
@@ -154,10 +153,8 @@ def pin(
     )
     longest = int(frame.group_by("query_id").len()["len"].max() or 0) if frame.height else 0  # type: ignore[arg-type]
     deepest = max((looks_to(one) for one in parsed), default=0.0)
+    depth = max(depth, longest) if rules.collapse is not None and deepest > LEAST_DEPTH else depth
     by_path = deepest > LEAST_DEPTH and longest > max(LEAST_DEPTH, depth)
-    if by_path and rules.collapse is not None:
-        # The run's file holds chunks, and what they were documents of then is pinned as a whole.
-        by_path, depth = False, longest
     sha256 = None
     if by_path and run_path is None:
         raise UsageError(f"rules that look below rank {LEAST_DEPTH} need the run as a file, to pin its path")

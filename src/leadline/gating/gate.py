@@ -136,7 +136,6 @@ def gate(
         raise UsageError(f"the gate takes one candidate, and got {len(given.runs)}")
     rules = rules or policy.conventions()
     candidate = given.runs[0]
-    texts = _texts(given.queries)
     change = compare_judgments(baseline.judgments, grades_of(given.qrels))
     notes = [change.note()] + ([corpus] if corpus else [])
     notes += [f"gated against this baseline: {gated} times"] if gated > 1 else []
@@ -145,17 +144,13 @@ def gate(
         given.qrels,
         list(policy.parsed.values()),
         rules,
-        query_texts=texts,
+        query_texts=_texts(given.queries),
         accept_changed_judgments=accept_changed_judgments,
     )
     name = baseline.system if baseline.system != candidate.name else f"{baseline.system}-baseline"
     empty = GateReport(Verdict("", "", ""), policy, name, candidate.name, change=change, gated=gated)
     try:
-        both = given
-        if not reasons:
-            # Pinned rankings are of documents already; the alternatives are those of today's judgments.
-            pinned = with_alternatives(_named(baseline.run(), name), given.qrels, rules)
-            both = replace(given, runs=(pinned, candidate))
+        both = given if reasons else replace(given, runs=(_pinned(baseline, name, given, rules), candidate))
     except (NotComparableError, EmptyInputError) as error:
         reasons = (str(error),)
     if reasons:
@@ -266,6 +261,11 @@ def _said_of_failed(run: RunSource) -> list[str]:
         said.append(f"{run.name}: {message}: {', '.join(ids[:FAILED])}{more}")
     rest = len(by_message) - MESSAGES
     return said + ([f"{run.name}: and {amount(rest, 'other message')}"] if rest > 0 else [])
+
+
+def _pinned(baseline: Baseline, name: str, given: Inputs, rules: Conventions) -> RunSource:
+    """The baseline's run. Its ids are documents already; the alternatives are those of today's judgments."""
+    return with_alternatives(_named(baseline.run(), name), given.qrels, rules)
 
 
 def _named(run: RunSource, name: str) -> RunSource:
