@@ -82,7 +82,11 @@ _MEANING = {
     plain(name): (meaning, place) for meaning, f in FIELDS.items() for place, name in enumerate(f.names)
 }
 _LISTS = frozenset(
-    plain(n) for meaning in ("retrieved", "documents", "references") for n in FIELDS[meaning].names
+    # `context` alone is no sign: many tables have a column of that name.
+    plain(n)
+    for meaning in ("retrieved", "documents", "references", "reference_texts")
+    for n in FIELDS[meaning].names
+    if n != "context"
 )
 
 
