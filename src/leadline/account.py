@@ -96,7 +96,7 @@ def warnings(
         lines.append(f"settled by the rule named: {amount(qrels['resolved'], 'repeated judgment')}")
     if qrels["texts_unmatched"]:
         lost = amount(qrels["texts_unmatched"], "reference text", "reference texts")
-        lines.append(f"no document's, so that only the same text meets it: {lost}")
+        lines.append(f"no document has it, so that only the same text meets it: {lost}")
     if qrels["models"]:
         lines.append(f"labels of a model, without a certificate: {qrels['models']} of {qrels['judgments']}")
     ceilings = {
@@ -122,12 +122,17 @@ def _of_system(seen: Mapping[str, Any], rules: Conventions, sampled: bool) -> li
         ("unjudged_queries", "not judged and left out", "query of the run", "queries of the run"),
         ("duplicates_dropped", "dropped", "repeated document", ""),
         ("self_matches", "removed", "self-match", "self-matches"),
-        ("uncollapsed", "kept as documents of their own", "id that names no document", "ids that name none"),
+        (
+            "uncollapsed",
+            "kept as documents of their own",
+            "id that names no document",
+            "ids that name no document",
+        ),
         (
             "texts_unmatched",
             "ranked as documents of their own",
-            "text that is no document's",
-            "texts that are none's",
+            "text that no document has",
+            "texts that no document has",
         ),
     ):
         if seen[key]:

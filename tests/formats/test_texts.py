@@ -88,8 +88,8 @@ def test_rows_of_texts_on_both_sides(tmp_path: Path) -> None:
     assert [system[name] for name in names] == [2, 1, 1]
     assert [qrels[name] for name in names] == [2, 0, 1]
     said = "\n".join(scores.warnings)
-    assert "rows: ranked as documents of their own: 1 text that is no document's" in said
-    assert "no document's, so that only the same text meets it: 1 reference text" in said
+    assert "rows: ranked as documents of their own: 1 text that no document has" in said
+    assert "no document has it, so that only the same text meets it: 1 reference text" in said
 
 
 def test_rows_of_deepeval(tmp_path: Path) -> None:

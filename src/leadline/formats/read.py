@@ -11,7 +11,7 @@ from leadline.conventions import Conventions
 from leadline.errors import ROW, InputError, UsageError, printable
 from leadline.formats.bookfile import is_book, is_rows, shown_name
 from leadline.formats.sniff import checked_format, recognise
-from leadline.formats.source import Source
+from leadline.formats.source import Source, refuse_binary
 from leadline.formats.trec import TrecRun, name_of, read_trec_qrels
 from leadline.tables import Conflicts, Qrels, Queries, RunSource
 
@@ -202,7 +202,12 @@ def _recognised(source: Source) -> str:
     endings = [
         ending.lower() for ending in Path(source.path).suffixes if ending.lower() not in (".gz", ".zst")
     ]
-    return recognise(source.head(), endings[-1] if endings else "")
+    head = source.head()
+    form = recognise(head, endings[-1] if endings else "")
+    if form == "trec":
+        # What no other format is recognised in may be no text at all.
+        refuse_binary(head, source.name)
+    return form
 
 
 def _id_and_text(source: Source) -> "pl.DataFrame":
@@ -218,7 +223,9 @@ def _id_and_text(source: Source) -> "pl.DataFrame":
         if not text.strip():
             continue
         query, tab, rest = text.partition("\t")
-        if tab and query:
+        if "\r" in text:
+            faults.add(line, text.find("\r") + 1, text, "a lone carriage return; lines end with LF or CRLF")
+        elif tab and query:
             rows.append((query, rest, line))
         else:
             faults.add(line, None, text, "expected a query id, a tab and the query's text")

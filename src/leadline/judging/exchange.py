@@ -14,7 +14,7 @@ from leadline.formats.jsontext import decode, lines_of, objects
 from leadline.formats.quepid import JUDGES, RATINGS, Rating, quepid_kind, read_quepid, write_quepid
 from leadline.formats.read import read_qrels
 from leadline.formats.sniff import FORMATS
-from leadline.formats.source import Source
+from leadline.formats.source import Source, refuse_binary
 from leadline.formats.write import atomic_write, format_of, write_qrels
 from leadline.judging.judgment import Judgment, by_time, content_id
 from leadline.judging.labels import Labels, votes_of
@@ -174,6 +174,7 @@ def rows_of(target: str | Path) -> list[Judgment]:
             return book.rows()
     source = Source.open(target)
     if not is_rows(source):
+        refuse_binary(source.head(), source.name)
         raise InputError(
             f"{printable(str(target))}: no book of judgments: neither a database nor JSONL with its rows"
         )
