@@ -69,7 +69,7 @@ def test_j31_a_column_for_each_judge(tmp_path: Path) -> None:
 
 
 def test_j43_text_that_is_not_utf_8(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="line 2: text that is not UTF-8"):
+    with pytest.raises(InputError, match=r"line 2, column \d+: text that is not UTF-8"):
         read(tmp_path, b"query,docid,rating\nm\xfcll,d,1\n")
 
 

@@ -12,6 +12,7 @@ from leadline.formats.faults import Faults, WrongValue, found_text, id_text, tex
 from leadline.formats.frames import no_rows
 from leadline.formats.ragfields import FIELDS, TEXT_LISTS, Fields, tell_fields
 from leadline.formats.ragvalues import (
+    LIST_ADVICE,
     element,
     given_id,
     given_text,
@@ -63,6 +64,7 @@ class _Gathered:
     ignored: dict[str, int] = field(default_factory=dict)
     without: int = 0
     texts: bool = False
+    as_text: list[tuple[int, str, str]] = field(default_factory=list)
     reference_texts: bool = False
     places: bool = False
     retrieved_as: Texts | None = None
@@ -113,6 +115,9 @@ def rag_of_records(
     faults.check()
     rows = _made(gathered, has_ids, source, name, conflicts, grade_map, max_grade)
     if need_ids and rows.run is None and rows.qrels is None:
+        for line, found, key in gathered.as_text:
+            faults.add(line, None, found, f"{key} is a list, not a text: {LIST_ADVICE}")
+        faults.check()
         raise InputError(ids_needed(source) if rows.texts_only else f"{printable(source)}: {_NO_IDS}")
     return rows
 
@@ -188,6 +193,7 @@ def _row(
     references = references_of(record, fields, out.references_as)
     scalars, ignored = _further(record, fields)
     message = record[fields.found["error"]] if "error" in fields.found else None
+    out.as_text += [(line, record[key], key) for key in fields.documents if isinstance(record[key], str)]
     out.texts = out.texts or any(record[key] for key in fields.documents)
     if message is not None and message != "":
         out.failed[query] = found_text(message)
