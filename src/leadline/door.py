@@ -58,6 +58,8 @@ class Door:
         """The document of each chunk, if given."""
         if thing is None:
             return None
+        if self.rules.collapse is None:
+            raise UsageError("--collapse-mapping goes with --collapse first, max or sum")
         from leadline.formats.mapping import read_mapping
 
         if isinstance(thing, (str, Path)):

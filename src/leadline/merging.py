@@ -320,8 +320,6 @@ def steps_of(
     UsageError: nothing says which document a chunk is of, or two things do.
     """
     steps: list[Step] = []
-    if rules.collapse is None and mapping is not None:
-        raise UsageError("--collapse-mapping goes with --collapse first, max or sum")
     if rules.collapse is not None:
         if (rules.collapse_separator is None) == (mapping is None):
             raise UsageError(

@@ -15,7 +15,7 @@ from leadline.cli import options
 from leadline.cli.chosen import listed, prepared
 from leadline.cli.evaluate import progress
 from leadline.cli.policy_file import BASELINE, policy_text, what_can_be_decided
-from leadline.config import FILE, KINDS, Settings
+from leadline.config import FILE, KINDS, PATHS, Settings
 from leadline.errors import EmptyInputError, NotComparableError, UsageError, amount, printable
 
 if TYPE_CHECKING:
@@ -269,7 +269,8 @@ def _read(config: str | None, qrels: str | None) -> "tuple[Policy, dict[str, Any
     settings = Settings.of(Path(config)) if config is not None else Settings.nearest()
     policy = policy_of(settings)
     # Paths as they are found from here: those of the machine are nobody else's business.
-    chosen = {name: _from_folder(settings.value(name)) for name in KINDS}
+    chosen = {name: settings.value(name) for name in KINDS}
+    chosen |= {name: _from_folder(chosen[name]) for name in PATHS}
     if qrels is not None:
         chosen["qrels"] = qrels
     if chosen["qrels"] is None:
