@@ -372,3 +372,12 @@ def test_chunks_collapse_before_alternatives_are_looked_at() -> None:
     )  # fmt: skip
     # x b c: (1/2 + 2/3) / 2
     assert scores.mean("AP") == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+def test_summed_documents_are_in_order_before_alternatives_are_looked_at() -> None:
+    """a 3, b 2 + 2 = 4, c 3.5: the need of a and b is met by b, before c."""
+    scores = leadline.evaluate(
+        {"q": {"c#1": 3.5, "a#1": 3.0, "b#1": 2.0, "b#2": 2.0}}, {"q": [["a", "b"]]}, "RR",
+        collapse="sum", collapse_separator="#",
+    )  # fmt: skip
+    assert scores.mean("RR") == 1.0

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+import zstandard
 
 from leadline.errors import LeadlineError, RowsError
 from leadline.formats.documents import read_texts
@@ -210,3 +211,17 @@ def test_json_may_say_letters_by_number(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(json.dumps({"query_id": "q", "doc_id": "dé😀", "score": 1}) + "\n")
     assert run_rows(path) == [("q", "dé😀")]
+
+
+@pytest.mark.parametrize("encoding", [*GOOD, *BAD])
+def test_zstd(encoding: str, tmp_path: Path) -> None:
+    """Polars unpacks it line by line; what is no UTF-8 is said, without its line."""
+    text, read, last = READERS["run.trec"]
+    path = tmp_path / "run.trec.zst"
+    if encoding in GOOD:
+        path.write_bytes(zstandard.compress(GOOD[encoding](text)))
+        assert " ".join(read(path)[-1]) == last
+        return
+    path.write_bytes(zstandard.compress(BAD[encoding][0](text)))
+    with pytest.raises(LeadlineError, match=r"UTF-8|UTF-16 text without a mark|NUL"):
+        read(path)

@@ -65,7 +65,10 @@ Kit = Annotated[
 ]
 KitDocuments = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="With --kit: the documents, as `leadline judge` takes them."),
+    typer.Option(
+        metavar="FILE",
+        help="With --kit: the documents, as `leadline judge` takes them. Else: which documents texts without ids are.",
+    ),
 ]
 KitQueries = Annotated[
     str | None, typer.Option(metavar="FILE", help="With --kit: the queries' texts and what the person wants.")
@@ -128,6 +131,7 @@ def pool(
     _check_kit(page)
     # The setting `order` is how a run is ordered; the option says in which order to judge.
     chosen = settled({name: value for name, value in given.items() if name != "order"})
+    chosen["documents"] = documents if kit is None else None
     form = chosen["format"] or "table"
     if form not in FORMATS:
         raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
@@ -216,7 +220,8 @@ def _write(report: "PoolReport", kinds: list[tuple[str, str]], pooled_qrels: str
 def _check_kit(page: Mapping[str, str | None]) -> None:
     """Refuse before any work a kit that cannot be written, and its options without it."""
     if page["kit"] is None:
-        without = [name for name, value in page.items() if value is not None]
+        # Documents alone say which ones the texts of rows without ids are.
+        without = [name for name, value in page.items() if value is not None and name != "documents"]
         if without:
             raise UsageError(f"--{without[0]} goes with --kit FILE.html")
     elif Path(page["kit"]).suffix.lower() not in (".html", ".htm"):

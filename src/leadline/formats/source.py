@@ -158,8 +158,10 @@ class Source:
                 yield out.getvalue()
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).splitlines()[0]
-            what = "is not UTF-8 text" if "utf" in reason.lower() else "is cut short or damaged"
-            raise InputError(f"{printable(self.name)}: the zstd file {what} ({reason})") from None
+            what = f"is cut short or damaged ({reason})"
+            if "utf8" in reason.lower():
+                what = "holds text that is not UTF-8; save it as UTF-8 (unpacked, its line is named)"
+            raise InputError(f"{printable(self.name)}: the zstd file {what}") from None
 
     def head(self, size: int = 1 << 16) -> bytes:
         """The first unpacked bytes, to recognise the format by."""
