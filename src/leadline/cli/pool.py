@@ -130,8 +130,7 @@ def pool(
     page = {name: given.pop(name) for name in ("kit", "documents", "queries", "guideline", "scale", "who")}
     _check_kit(page)
     # The setting `order` is how a run is ordered; the option says in which order to judge.
-    chosen = settled({name: value for name, value in given.items() if name != "order"})
-    chosen["documents"] = documents if kit is None else None
+    chosen = settled(given | {"order": None}) | {"documents": None if kit else documents}
     form = chosen["format"] or "table"
     if form not in FORMATS:
         raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
