@@ -239,6 +239,35 @@ def test_two_gigabytes_under_one(tmp_path: Path) -> None:
     assert ",0.5," in done.stdout
 
 
+@pytest.mark.prove
+@pytest.mark.skipif(not os.environ.get("LEADLINE_PROVE"), reason="a long proof: make prove")
+@pytest.mark.parametrize(
+    "more", [[], ["--collapse", "max", "--collapse-separator", "#"]], ids=["as it is", "chunks"]
+)
+def test_ten_million_ids(tmp_path: Path, more: list[str]) -> None:
+    """Ten million ids, none of them twice, under 1 GB of address space; of chunks, two in a document."""
+    run, qrels = tmp_path / "a.run", tmp_path / "qrels.txt"
+    ten_million_ids(run)
+    names = ("d1", "d2") if more else ("d1#1", "d2#1")
+    # The ranks: d1#0, d1#1, d2#0, d2#1. Chunk d2#1 is at 4; of documents, d2 is at 2.
+    qrels.write_text("".join(f"q{query} 0 q{query}-{names[1]} 1\n" for query in range(10_000)))
+    code = LIMITED.replace('"--format"', f'*{more!r}, "--format"')
+    command = [sys.executable, "-c", code, str(run), str(qrels)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (",0.5," if more else ",0.25,") in done.stdout
+
+
+def ten_million_ids(path: Path) -> None:
+    """10,000 queries of 1,000 chunks: `q7-d1#0`, `q7-d1#1`, `q7-d2#0`, …, best first."""
+    block = "".join(
+        f"q@ Q0 q@-d{place // 2 + 1}#{place % 2} {place + 1} {2000 - place} dense\n" for place in range(1000)
+    )
+    with path.open("w") as file:
+        for query in range(10_000):
+            file.write(block.replace("@", str(query)))
+
+
 def test_frames_are_not_changed() -> None:
     frame = pl.DataFrame({"qid": [1, 1], "docno": ["d1", "d2"], "score": [2.0, 1.0]})
     before = frame.clone()

@@ -51,7 +51,16 @@ def qrels_account(qrels: Qrels, judged: Judged) -> dict[str, Any]:
         "models": qrels.models,
         "judges": [judge.to_dict() for judge in qrels.judges],
         "certified": certified(qrels),
+        "alternatives": sum(map(len, qrels.alternatives.values())),
+        **{name: qrels.told.get(name, 0) for name in TEXTS},
     }
+
+
+TEXTS = ("texts_exact", "texts_normalised", "texts_unmatched")
+"""How many texts were a document's by the letter, only after normalising, and not at all."""
+MERGED = ("collapsed", "uncollapsed", "copies", "alternatives")
+"""How many rows went into one ranked better: a chunk of the same document, a copy, an alternative of the same need;
+`uncollapsed` were kept, as their ids name no document."""
 
 
 def certified(qrels: Qrels) -> dict[str, Any] | None:
@@ -64,8 +73,18 @@ def certified(qrels: Qrels) -> dict[str, Any] | None:
     return {"for_reporting": not against, "reasons": against, "sentence": said}
 
 
-def system_account(hits: Hits, counted: Flags, cutoffs: Sequence[int]) -> dict[str, Any]:
-    """One system in numbers; `judged_at` is the mean of Judged@k at each cutoff."""
+def system_account(
+    hits: Hits, counted: Flags, cutoffs: Sequence[int], before: Mapping[str, int] | None = None
+) -> dict[str, Any]:
+    """One system in numbers; `judged_at` is the mean of Judged@k at each cutoff.
+
+    `before` is what was counted before ranking: texts matched, and ids that became one; `rows` are those of then.
+    """
+    before = before or {}
+    counts = dict(hits.counts)
+    counts["rows"] = before.get("rows", counts["rows"])
+    counts["duplicates_dropped"] += before.get("duplicates_dropped", 0)
+    counts |= {name: before.get(name, 0) for name in (*MERGED, *TEXTS)}
     shares = {}
     for cutoff in cutoffs:
         share = judged_share(hits, cutoff)[counted]
@@ -73,7 +92,7 @@ def system_account(hits: Hits, counted: Flags, cutoffs: Sequence[int]) -> dict[s
             shares[str(cutoff)] = float(np.nanmean(share))
     silent = int((~hits.answered & ~hits.failed).sum())
     ties = {str(cutoff): count for cutoff, count in sorted(hits.across.items())}
-    return {**hits.counts, "unanswered": silent, "ties_across_cutoffs": ties, "judged_at": shares}
+    return {**counts, "unanswered": silent, "ties_across_cutoffs": ties, "judged_at": shares}
 
 
 def warnings(
@@ -99,6 +118,9 @@ def warnings(
         lines.append(f"only {few}: these are estimates, not a verdict")
     if qrels["resolved"]:
         lines.append(f"settled by the rule named: {amount(qrels['resolved'], 'repeated judgment')}")
+    if qrels["texts_unmatched"]:
+        lost = amount(qrels["texts_unmatched"], "reference text", "reference texts")
+        lines.append(f"no document has it, so that only the same text meets it: {lost}")
     if qrels["certified"]:
         lines.append(qrels["certified"]["sentence"])
     ceilings = {
@@ -142,6 +164,18 @@ def _of_system(seen: Mapping[str, Any], rules: Conventions, sampled: bool, bound
         ("unjudged_queries", "not judged and left out", "query of the run", "queries of the run"),
         ("duplicates_dropped", "dropped", "repeated document", ""),
         ("self_matches", "removed", "self-match", "self-matches"),
+        (
+            "uncollapsed",
+            "kept as documents of their own",
+            "id that names no document",
+            "ids that name no document",
+        ),
+        (
+            "texts_unmatched",
+            "ranked as documents of their own",
+            "text that no document has",
+            "texts that no document has",
+        ),
     ):
         if seen[key]:
             lines.append(f"{what}: {amount(seen[key], one, many)}")

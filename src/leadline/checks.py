@@ -114,6 +114,48 @@ def one_grade_a_pair(frame: pl.DataFrame, source: str, conflicts: str) -> tuple[
     return frame.group_by(key, maintain_order=True).agg(rule, *rest).select(frame.columns), merged, resolved
 
 
+def one_need_a_pair(frame: pl.DataFrame, source: str) -> pl.DataFrame:
+    """The frame with its needs as text, null where blank.
+
+    Raises
+    ------
+    RowsError: a document that stands under two needs of one query (no need counts as one of its own). InputError:
+        needs beside subtopics.
+    """
+    if "subtopic" in frame.columns:
+        raise InputError(f"{printable(source)}: alternatives (column need) and subtopics do not go together")
+    name = pl.col("need").cast(pl.String)
+    frame = frame.with_columns(pl.when(name != "").then(name).alias("need"))
+    needs = pl.col("need").fill_null("").n_unique().over("query_id", "doc_id")
+    wrong = frame.filter(needs > 1).unique(["query_id", "doc_id"], keep="last", maintain_order=True)
+    if wrong.height:
+        faults = row_faults(wrong, "doc_id", "the document stands under two needs of this query")
+        raise RowsError(source, faults, wrong.height)
+    return frame
+
+
+def one_row_a_need(frame: pl.DataFrame, source: str) -> tuple[pl.DataFrame, dict[str, dict[str, str]]]:
+    """One row for each need, its first; and from the other documents of a need to that one, by query.
+
+    Raises
+    ------
+    RowsError: alternatives of one need with different grades.
+    """
+    key = ["query_id", "need"]
+    first = [pl.col(name).first().over(key).alias(f"first_{name}") for name in ("doc_id", "grade")]
+    named = frame.filter(pl.col("need").is_not_null()).with_columns(first)
+    wrong = named.filter(pl.col("grade") != pl.col("first_grade"))
+    if wrong.height:
+        faults = row_faults(wrong, "grade", "alternatives of one need have one grade, that of the first")
+        raise RowsError(source, faults, wrong.height)
+    others = named.filter(pl.col("doc_id") != pl.col("first_doc_id"))
+    found: dict[str, dict[str, str]] = {}
+    for query, own, of in others.select("query_id", "doc_id", "first_doc_id").iter_rows():
+        found.setdefault(query, {})[own] = of
+    rest = frame.join(others, on=["query_id", "doc_id"], how="anti", maintain_order="left")
+    return rest.drop("need"), found
+
+
 CONFLICT_ADVICE = "name a rule to settle them: --conflicts first, last, max, min, mean or majority"
 
 

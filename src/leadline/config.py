@@ -27,6 +27,10 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     "grade_map": str,
     "max_grade": (int, float),
     "depth": int,
+    "collapse": str,
+    "collapse_separator": str,
+    "collapse_mapping": str,
+    "collapse_unmatched": str,
     "judgments": str,
     "ignore_self": bool,
     "comments": bool,
@@ -43,7 +47,7 @@ KINDS: dict[str, type | tuple[type, ...]] = {
 TABLES = ("gate",)
 """The tables that may stand in the file beside these; the room that owns one checks what is in it."""
 
-PATHS = ("qrels", "queries")
+PATHS = ("qrels", "queries", "collapse_mapping")
 WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list"}
 
 

@@ -26,6 +26,10 @@ class Conventions:
     ignore_self: drop documents whose id equals the query id, counted.
     complete: everything unlisted is declared not relevant (known-item sets).
     depth: cut every run to this many documents first; None cuts nothing.
+    collapse: chunks become their documents first, which stand where their best chunk stands (`first`), or by the
+        largest score (`max`) or the sum of scores (`sum`) of their chunks; None: ids are documents.
+    collapse_separator: a chunk's document is what stands before the last one of these in its id.
+    collapse_unmatched: a chunk id that names no document: `error`, or `keep` it as a document, counted.
     """
 
     profile: str = "leadline-1"
@@ -41,6 +45,9 @@ class Conventions:
     ignore_self: bool = False
     complete: bool = False
     depth: int | None = None
+    collapse: Literal["first", "max", "sum"] | None = None
+    collapse_separator: str | None = None
+    collapse_unmatched: Literal["error", "keep"] = "error"
 
     def to_dict(self) -> dict[str, Any]:
         """The switches as they stand in the JSON output."""
@@ -48,11 +55,17 @@ class Conventions:
 
     def order_rule(self) -> str:
         """The rule for order in words, as a report names it."""
+        by = {
+            "max": "documents by the largest score of their chunks: ",
+            "sum": "documents by summed scores: ",
+        }
+        of = ", documents where their best chunks stand" if self.collapse == "first" else ""
+        before = by.get(self.collapse or "", "")
         if self.order != "score":
-            return {"rank": "the rank column", "file": "the order of the file"}[self.order]
+            return before + {"rank": "the rank column", "file": "the order of the file"}[self.order] + of
         width = " read as 32-bit floats" if self.score_width == 32 else ""
         ties = "expected value over ties" if self.ties == "expected" else "ties by document id descending"
-        return f"score{width} descending, {ties}"
+        return f"{before}score{width} descending, {ties}{of}"
 
 
 PROFILES: dict[str, Conventions] = {
@@ -91,11 +104,30 @@ def conventions(profile: str = "leadline-1", **switches: Any) -> Conventions:
     for key, value in chosen.items():
         if key not in kinds or key == "profile":
             raise UnknownNameError("switch", key, set(kinds) - {"profile"})
-        allowed = get_args(kinds[key])
-        if allowed and key != "depth" and value not in allowed:
+        # Of `Literal[…] | None` the words; of `int | None` nothing, as kinds are no words.
+        parts = [word for one in get_args(kinds[key]) for word in (get_args(one) or [one])]
+        allowed = [word for word in parts if not isinstance(word, type)]
+        if allowed and value not in allowed:
             raise UsageError(
                 f"{key.replace('_', '-')} {value!r} is not one of {', '.join(map(str, allowed))}"
             )
         if key == "depth" and (not isinstance(value, int) or value < 1):
             raise UsageError(f"depth {value!r} is not a whole number of at least 1")
-    return replace(PROFILES[profile], **chosen)
+    found = replace(PROFILES[profile], **chosen)
+    _check_collapse(found, set(chosen))
+    return found
+
+
+def _check_collapse(found: Conventions, given: set[str]) -> None:
+    """Raise UsageError for switches of chunks that do not go together."""
+    own = sorted(name for name in given if name.startswith("collapse_"))
+    if found.collapse is None and own:
+        raise UsageError(f"--{own[0].replace('_', '-')} goes with --collapse first, max or sum")
+    if found.collapse_separator == "":
+        raise UsageError("--collapse-separator: at least one character, such as '#'")
+    if found.collapse == "sum" and found.order != "score":
+        raise UsageError(f"--collapse sum adds up scores, and --order {found.order} has none; first or max")
+    if found.collapse == "first" and found.ties == "expected":
+        raise UsageError(
+            "--ties expected averages over equal scores, and --collapse first leaves none; use --collapse max"
+        )

@@ -70,14 +70,14 @@ def evaluate(
     ----------
     run: a path (`NAME=PATH` names the system), a dict of dict or of list, a pandas, Polars or Arrow frame, an
         iterable of rows, a `Run`, or a list (or dict by name) of these for several systems.
-    qrels: the same kinds; not where rows carry references, or for `evidence` (`leadline.inputs.gather_passages`).
+    qrels: the same kinds; not where rows carry references, or for `evidence`; see `leadline.inputs` for `documents` too.
     measures: texts such as `"nDCG@10 R@5"`, a list of them, or objects of ir_measures.
     queries, by: a table of queries and the column to slice by.
-    k: the cutoff of the default measures. profile, switches: see `leadline.conventions`.
+    k: the cutoff of the default measures. profile, switches: see `leadline.conventions`, and `collapse_mapping`.
     average: which queries count, `judged` or `intersection` (default: the profile's).
     bounds: also give the least and greatest value that unjudged documents could lead to.
     interval: `auto` (Student's t, Wilson for yes/no measures) or `bootstrap` (percentile, by `seed`).
-    conflicts, grade_map, max_grade: what to do with judgments (see `leadline.tables.Qrels.checked`).
+    conflicts, grade_map, max_grade: see `leadline.tables.Qrels.checked`.
     hash_inputs: record each file's SHA-256. watch: wraps each run as it is read. certificate: of a model's labels.
 
     Raises
@@ -88,14 +88,14 @@ def evaluate(
     0.5
     """
     spare_addresses()
-    of_text = {name: switches.pop(name) for name in OF_TEXT if name in switches}
+    more = _taken_out(switches)
     rules = conventions(profile, queries=average, **switches)
     asked = parse_all(default_measures(k) if measures is None else measures, rules)
     rng = _resampling(interval, seed)
     grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
-    how: dict[str, Any] = {"input_format": input_format, "qrels_format": qrels_format}
-    how |= {"certificate": certificate, "subtopics": any(one.of_subtopics for one in asked.values())}
-    given = gather(run, qrels, queries, rules, grading=grading, evidence=evidence, of_text=of_text, **how)
+    more |= {"input_format": input_format, "qrels_format": qrels_format}
+    more |= {"certificate": certificate, "subtopics": any(one.of_subtopics for one in asked.values())}
+    given = gather(run, qrels, queries, rules, grading=grading, evidence=evidence, **more)
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
     return score(given, asked, rules, by=by, with_bounds=bounds, rng=rng, seed=seed, hash_inputs=hash_inputs)
@@ -106,6 +106,12 @@ def _resampling(interval: str, seed: int) -> "np.random.Generator | None":
     if interval not in ("auto", "bootstrap"):
         raise UsageError(f"interval {interval!r} is not one of auto, bootstrap")
     return np.random.default_rng(seed) if interval == "bootstrap" else None
+
+
+def _taken_out(switches: dict[str, Any]) -> dict[str, Any]:
+    """What goes with `gather` and is no switch; it is taken out of them."""
+    of_text = {name: switches.pop(name) for name in OF_TEXT if name in switches}
+    return {"of_text": of_text, "mapping": switches.pop("collapse_mapping", None)}
 
 
 def score(
@@ -141,7 +147,7 @@ def score(
         if given.passages is not None:
             hits = _with_passages(hits, run, given.passages, rules, of_text, max(cutoffs, default=10))
         counted = _counted(hits, rules, run.name)
-        systems[run.name] = system_account(hits, counted, cutoffs or [10])
+        systems[run.name] = system_account(hits, counted, cutoffs or [10], getattr(run, "told", {}))
         names = [query_id for query_id, use in zip(judged.query_ids, counted.tolist(), strict=True) if use]
         for measure in measures:
             values, states = _values(measure, hits, rules)

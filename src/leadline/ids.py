@@ -23,6 +23,8 @@ Keys = npt.NDArray[np.uint64]
 WORD = 8
 WIDEST = 4
 """How many times the text a padded column may take before it becomes one of objects."""
+MOST_WORDS = 512
+"""From how many words on an id makes its column one of objects: work goes word by word, and grows with their square."""
 MASKS = np.array([(1 << 8 * size) - 1 for size in range(WORD + 1)], np.uint64)
 """For a word of eight bytes, what keeps its first 0 to 8 bytes."""
 
@@ -35,7 +37,7 @@ def cut(text: bytes, start: Ints, length: Ints) -> Ids:
     """
     widest = int(length.max(initial=1))
     words = -(-widest // WORD)
-    if words * WORD * len(start) > WIDEST * len(text) + (1 << 16):
+    if words > MOST_WORDS or words * WORD * len(start) > WIDEST * len(text) + (1 << 16):
         ids = np.empty(len(start), object)
         ids[:] = [text[a:b] for a, b in zip(start.tolist(), (start + length).tolist(), strict=True)]
         return ids

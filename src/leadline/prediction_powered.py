@@ -176,7 +176,8 @@ def powered(
 
 
 def _ids(qrels: Qrels) -> set[str]:
-    return set(qrels.frame["query_id"].unique().to_list())
+    """The queries of the judgments, in which each document must count for itself, as it does in the other side's."""
+    return set(qrels.one_by_one("a model's labels beside people's").frame["query_id"].unique().to_list())
 
 
 def _check(both: set[str], alone: set[str], human: set[str]) -> None:

@@ -43,10 +43,10 @@ def rank(run: RunSource, judged: Judged, conventions: Conventions, cutoffs: Sequ
         parts = [ranker.ranked(*rows) for rows in buckets(run)]
     whole = [part for part in parts if part is not None]
     if not any(part.counts["rows"] for part in whole) and not run.empty and not run.failed:
-        raise EmptyInputError(f"{printable(_named(run))}: the run has no rows")
+        raise EmptyInputError(f"{printable(file_or_name(run))}: the run has no rows")
     duplicates = [pair for part in whole for pair in part.duplicates]
     if duplicates and conventions.duplicates == "error":
-        raise _duplicates_error(run, duplicates)
+        raise duplicates_error(run, duplicates)
     return _joined(run, judged, whole)
 
 
@@ -78,7 +78,7 @@ def head(run: RunSource, judged: Judged, conventions: Conventions, depth: int) -
     whole = [part for part in parts if part is not None]
     duplicates = [pair for part in whole for pair in part.duplicates]
     if duplicates and conventions.duplicates == "error":
-        raise _duplicates_error(run, duplicates)
+        raise duplicates_error(run, duplicates)
     frames = [part.head for part in whole if part.head is not None]
     return pl.concat(frames).sort("query", "rank")
 
@@ -141,7 +141,7 @@ class Ranker:
         keys = pair_keys(query, group, documents, self.judged.pairs.seed)
         places = Places.of(group, score, documents, len(names))
         duplicates: list[tuple[str, str]] = []
-        repeats = _repeated(keys, group, documents, places)
+        repeats = repeated(keys, group, documents, places)
         if len(repeats):
             counts["duplicates_dropped"] = len(repeats)
             duplicates = [(names[group[i]], documents[i].decode()) for i in repeats[:SHOWN_ROWS]]
@@ -276,7 +276,7 @@ def _stable_by_group(group: Ints) -> Ints:
     return order
 
 
-def _repeated(keys: Keys, group: Ints, documents: Ids, places: Places) -> Ints:
+def repeated(keys: Keys, group: Ints, documents: Ids, places: Places) -> Ints:
     """The rows that repeat a document of their query, the better-ranked one excepted."""
     ordered = np.sort(keys)
     twice = ordered[1:] == ordered[:-1]
@@ -304,13 +304,13 @@ def _grouped_parts(run: RunSource, ranker: Ranker) -> Iterator[Part | None]:
         yield part
 
 
-def _named(run: RunSource) -> str:
+def file_or_name(run: RunSource) -> str:
     """The run for messages: its file where it has one, else its name."""
     source = getattr(run, "source", None)
     return str(source.name) if source is not None else run.name
 
 
-def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError:
+def duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError:
     """The error for documents that stand twice for a query, with the lines of each."""
     named = [pair for pair in dict.fromkeys(pairs) if pair != ("", "")][:SHOWN_ROWS]
     lines: dict[tuple[str, str], list[int]] = {pair: [] for pair in named}
@@ -326,23 +326,23 @@ def _duplicates_error(run: RunSource, pairs: list[tuple[str, str]]) -> RowsError
         ):
             if pair in lines:
                 lines[pair].append(numbers[at])
-    places = getattr(run, "places", ())
+    paths = getattr(run, "paths", ())
 
-    def place(line: int) -> str:
-        return places[line - 1] if 0 < line <= len(places) else ""
+    def path(line: int) -> str:
+        return paths[line - 1] if 0 < line <= len(paths) else ""
 
     faults = [
         RowFault(
             at[1],
             None,
             f"{query_id} {doc_id}",
-            f"but {place(at[0]) or f'line {at[0]}'} has the same document for this query",
-            place(at[1]),
+            f"but {path(at[0]) or f'line {at[0]}'} has the same document for this query",
+            path(at[1]),
         )
         for (query_id, doc_id), at in lines.items()
     ]
     return RowsError(
-        _named(run),
+        file_or_name(run),
         sorted(faults, key=lambda fault: fault.line),
         len(pairs),
         "a document may stand once for a query; --duplicates first keeps the better-ranked one",

@@ -71,6 +71,8 @@ class Rows:
 
 DESIGN = ("stratum", "probability")
 """The optional columns of judgments that say how a sampled pool was drawn."""
+NEED = "need"
+"""The optional column of judgments that says which documents of a query meet one need: any of them does."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,9 @@ class Run:
     """One system's answers: rows of query_id, doc_id, score, in the order they were given.
 
     `empty` names the queries that were answered with no document, `failed` those whose row is an error. `notes` are
-    sentences to say of it, such as what was left out when it was read. `places` says where the row of each line number stands
-    in a JSON text, which has no lines to speak of.
+    sentences to say of it, such as what was left out when it was read, and `told` counts what reading did, such as texts
+    matched. `scoreless` says that there were no scores: those here are minus the places. `paths` says where the row of
+    each line number stands in a JSON text, which has no lines to speak of.
 
     >>> import polars as pl
     >>> run = Run.checked(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), "bm25")
@@ -134,7 +137,9 @@ class Run:
     empty: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
+    told: Mapping[str, int] = field(default_factory=dict)
+    scoreless: bool = False
+    paths: tuple[str, ...] = ()
 
     @classmethod
     def checked(
@@ -145,6 +150,8 @@ class Run:
         empty: Sequence[str] = (),
         failed: Mapping[str, str] | None = None,
         source: str = "",
+        scoreless: bool = False,
+        told: Mapping[str, int] | None = None,
     ) -> "Run":
         """A run whose rows were checked: ids are text, scores are numbers.
 
@@ -161,7 +168,7 @@ class Run:
         frame = with_numbers(frame, "score", where)
         if frame.height == 0 and not empty and not failed:
             raise EmptyInputError(f"{printable(where)}: the run has no rows")
-        return cls(frame, name, tuple(empty), dict(failed or {}))
+        return cls(frame, name, tuple(empty), dict(failed or {}), told=dict(told or {}), scoreless=scoreless)
 
     def blocks(self) -> Iterator[Block]:
         """The rows, cut between queries into blocks of at least `BLOCK_ROWS`."""
@@ -192,8 +199,9 @@ class Qrels:
     or None for the largest grade of the file. Judgments of a sampled pool carry the columns `stratum` (text) and
     `probability` (that the pair is drawn), null where they are not known. Of labels made from a book of judgments,
     `rule` names how. Where labels are a model's, `models` counts them, `judges` says who made them (empty where that is
-    not known), and `certificate` is the one that was named for them. `notes` are sentences to say of them, such as what was
-    left out when they were read.
+    not known), and `certificate` is the one that was named for them. Of documents that meet one need (any of them does)
+    only the first is a row; `alternatives` leads from the others to it, by query. `notes` are sentences to say of them,
+    such as what was left out when they were read, and `told` counts what reading did, such as texts matched.
     """
 
     table: "pl.DataFrame | Rows"
@@ -205,7 +213,9 @@ class Qrels:
     models: int = 0
     judges: tuple[Judge, ...] = ()
     certificate: Certificate | None = None
+    alternatives: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    told: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def checked(
@@ -221,8 +231,9 @@ class Qrels:
 
         Raises
         ------
-        RowsError: a missing or unusable id, a grade that is no finite number, a probability outside (0, 1], or
-            (with `conflicts="error"`) one pair with different grades.
+        RowsError: a missing or unusable id, a grade that is no finite number, a probability outside (0, 1],
+            (with `conflicts="error"`) one pair with different grades, a document of two needs of one query, or
+            alternatives of one need with different grades.
         EmptyInputError: no rows at all. UsageError: no such rule.
         """
         if conflicts not in get_args(Conflicts):
@@ -233,10 +244,17 @@ class Qrels:
             table = table.frame("grade")
         import polars as pl
 
-        from leadline.checks import one_grade_a_pair, with_design, with_ids, with_numbers
+        from leadline.checks import (
+            one_grade_a_pair,
+            one_need_a_pair,
+            one_row_a_need,
+            with_design,
+            with_ids,
+            with_numbers,
+        )  # fmt: skip
 
         frame = table
-        extra = [c for c in ("subtopic", *DESIGN, ROW) if c in frame.columns]
+        extra = [c for c in ("subtopic", *DESIGN, NEED, ROW) if c in frame.columns]
         frame = with_ids(
             frame.select(["query_id", "doc_id", "grade", *extra]),
             ("query_id", "doc_id", *(["subtopic"] if "subtopic" in extra else [])),
@@ -250,8 +268,25 @@ class Qrels:
             frame = frame.with_columns(
                 pl.col("grade").replace({float(a): float(b) for a, b in grade_map.items()})
             )
+        if NEED in frame.columns:
+            frame = one_need_a_pair(frame, source)
         frame, merged, resolved = one_grade_a_pair(frame, source, conflicts)
-        return cls(frame, merged, resolved, max_grade, source)
+        frame, alternatives = one_row_a_need(frame, source) if NEED in frame.columns else (frame, {})
+        return cls(frame, merged, resolved, max_grade, source, alternatives=alternatives)
+
+    def one_by_one(self, use: str) -> "Qrels":
+        """The same judgments, for a use in which each document counts for itself.
+
+        Raises
+        ------
+        UsageError: there are alternatives, which would go unseen there.
+        """
+        if self.alternatives:
+            raise UsageError(
+                f"{printable(self.source)}: alternatives (column need) do not go with {use}; without that column each "
+                "document counts for itself"
+            )
+        return self
 
     @cached_property
     def frame(self) -> "pl.DataFrame":

@@ -88,7 +88,7 @@ def test_j41_ids_of_any_text(tmp_path: Path) -> None:
 
 
 def test_j43_text_that_is_not_utf_8(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="line 2: text that is not UTF-8"):
+    with pytest.raises(InputError, match=r"line 2, column \d+: text that is not UTF-8"):
         read(tmp_path, b"query,docid,rating\nm\xfcll,d,1\n")
 
 
@@ -272,3 +272,11 @@ def test_j06_an_export_for_trec_with_a_map(tmp_path: Path) -> None:
     assert (with_map.graded[0].query, with_map.notes) == ("star trek", ())
     without = with_texts(held_of(qrels=qrels))
     assert (without.graded[0].query, without.notes) == ("87", ("1 query has no text: the id stands for it",))
+
+
+@pytest.mark.parametrize("who", ["query", "docid"])
+def test_a_judge_cannot_be_called_like_another_column(who: str, tmp_path: Path) -> None:
+    held = Held("text", (Graded("star trek", "d", 1.0, who),))
+    with pytest.raises(InputError, match=f"a judge is called '{who}'"):
+        write_tool("quepid-judges", held, tmp_path / "book.csv")
+    assert not (tmp_path / "book.csv").exists()

@@ -227,7 +227,7 @@ def test_text_that_is_not_utf8(tmp_path: Path, name: str) -> None:
     }
     path = tmp_path / name
     path.write_bytes(text.get(name, b'{\n"q": {"\xff": 1}}'))
-    with pytest.raises(InputError, match=r"line 2: text that is not UTF-8"):
+    with pytest.raises(InputError, match=r"line 2, column \d+: text that is not UTF-8"):
         read_run(path)
 
 

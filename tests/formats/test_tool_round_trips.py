@@ -30,7 +30,8 @@ def graded_by(tool: Tool) -> st.SearchStrategy[Held]:
     doc = TEXT if "space" in tool.keeps else WORD
     query = (LINE if tool.name == "ltr" else TEXT) if tool.keyed == "text" or "space" in tool.keeps else WORD
     grade = FRACTIONS if "fraction" in tool.keeps else GRADES
-    judge = TEXT if "judges" in tool.keeps else st.none()
+    # A judge's column cannot be called like another column.
+    judge = TEXT.filter(lambda who: who not in ("query", "docid")) if "judges" in tool.keeps else st.none()
     note = st.just("") | TEXT if "note" in tool.keeps else st.just("")
     graded = st.tuples(grade, judge, note, st.none())
     marked = st.tuples(st.none(), judge, note, st.sampled_from(["unsure", "skip"]))

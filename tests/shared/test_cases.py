@@ -165,6 +165,24 @@ def _two_groups(given, expected):
     assert leadline.evaluate({"q": given["ranking"]}, gold, ["mrr"]).mean("mrr") == expected["rr"]
 
 
+@about("or-groups")
+def _or_groups(given, expected):
+    gold = {"q": given["gold_groups"]}
+    scores = leadline.evaluate({"q": given["ranking"]}, gold, ["nDCG@2", "R@2"])
+    assert (scores.mean("nDCG@2"), scores.mean("R@2")) == (expected["ndcg"], expected["group_recall"])
+
+
+@about("contexts-as-string")
+def _contexts_as_string(given, expected):
+    from leadline.errors import RowsError
+    from leadline.formats.rag import rag_of_records
+    from leadline.formats.texts import Texts
+
+    for texts in (None, Texts({"d": "a"})):
+        with pytest.raises(RowsError, match=r"line 1: .*retrieved_contexts is a list, not a text"):
+            rag_of_records([(1, {"question": "?", "retrieved_ids": None} | given)], texts=texts)
+
+
 @about("missing-query")
 def _missing(given, expected):
     scores = leadline.evaluate(given["run"], given["qrels"], ["nDCG@1", "RR@1"])

@@ -198,26 +198,16 @@ def _measured(
         if given["measures"]:
             raise UsageError("-m goes with runs: leadline certify … RUN -m MEASURE --margin M")
         return None
-    from leadline.cli.chosen import SWITCHES
+    from leadline.cli.chosen import SWITCHES, without_judgments
     from leadline.cli.evaluate import load_plugins, progress
     from leadline.conventions import conventions
-    from leadline.formats.read import read_run
-    from leadline.inputs import name_and_path
     from leadline.judging.measured_twice import measure_twice
     from leadline.spelling import parse_all
 
     load_plugins(chosen["plugin"])
     rules = conventions(chosen["profile"] or "leadline-1", **{name: chosen[name] for name in SWITCHES})
     asked = parse_all(chosen["measures"] or "nDCG@10", rules)
-    named = [name_and_path(None, path) for path in runs]
-    tables = [
-        read_run(path, name=name, input_format=chosen["input_format"], conventions=rules)
-        for name, path in named
-    ]
-    names = [one.name for one in tables]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UsageError(f"two systems are named {printable(twice[0])!r}; name them apart: NAME=PATH")
+    tables = without_judgments(runs, chosen, rules)
     with progress(given["quiet"]) as watch:
         watched = tables if watch is None else [watch(one) for one in tables]
         return measure_twice(found, watched, asked, rules, given["margin"], seed=chosen["seed"] or 0)

@@ -1,6 +1,6 @@
 """From what was typed and set to the tables, measures and switches that commands work on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from leadline.inputs import Inputs
     from leadline.measure import Measure
     from leadline.scores import Scores
-    from leadline.tables import Qrels, Queries, RunSource
+    from leadline.tables import Qrels, RunSource
 
 AVERAGES = ("judged", "intersection")
-SWITCHES = ("ties", "order", "undefined", "depth", "duplicates", "ignore_self", "comments")
+COLLAPSE = ("collapse", "collapse_separator", "collapse_unmatched")
+SWITCHES = ("ties", "order", "undefined", "depth", "duplicates", "ignore_self", "comments", *COLLAPSE)
 
 
 def settled(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,10 +43,12 @@ def with_passages(chosen: dict[str, Any], given: Mapping[str, Any]) -> dict[str,
     chosen |= {name: given.get(name) or None for name in ("evidence", "chunks", "documents")}
     chosen["share"] = given.get("share", 0.5)
     if chosen["evidence"] is None:
-        alone = [name for name in ("chunks", "documents") if chosen[name] is not None]
-        if alone:
-            raise UsageError(f"--{alone[0]} goes with --evidence FILE")
+        if chosen["chunks"] is not None:
+            raise UsageError("--chunks goes with --evidence FILE")
         return chosen
+    if given.get("collapse") is not None:
+        raise UsageError("--collapse makes documents of chunks, and --evidence measures chunks: not both")
+    chosen |= dict.fromkeys((*COLLAPSE, "collapse_mapping"))
     if given.get("qrels") is not None:
         raise UsageError(
             "give --qrels or --evidence, not both: from evidence the judgments of chunks are made"
@@ -70,6 +73,10 @@ def with_model_labels(chosen: dict[str, Any], given: Mapping[str, Any]) -> dict[
         return chosen
     if chosen.get("qrels") is None:
         raise UsageError("--ppi goes with --qrels: people's labels of some of the queries")
+    if given.get("documents") is not None:
+        raise UsageError(
+            "--documents does not go with --ppi: copies of a text would be one for people's labels alone"
+        )
     if [*given["runs"], chosen["qrels"], chosen["ppi"]].count("-") > 1:
         raise UsageError("standard input (-) can be read once")
     wrong = next((name for name in ("cluster", "weight") if chosen.get(name)), None)
@@ -149,21 +156,6 @@ def which_queries(value: Any) -> tuple[str | None, str | None]:
     if len(averages) > 1 or len(files) > 1:
         raise UsageError("--queries takes one file and one of judged, intersection")
     return (averages[0] if averages else None), (files[0] if files else None)
-
-
-def queries_given(chosen: Mapping[str, Any]) -> "Queries | None":
-    """The queries of the file that --queries names; None where it names none.
-
-    Raises
-    ------
-    LeadlineError: it names two files, or one that cannot be read.
-    """
-    _, file = which_queries(chosen.get("queries"))
-    if file is None:
-        return None
-    from leadline.formats.read import read_queries
-
-    return read_queries(file)
 
 
 def grade_map(text: str | None) -> dict[float, float] | None:
@@ -256,7 +248,7 @@ def prepared(
     # Beside a model's labels those of a book are people's; the certificate then is of the model's.
     kinds = ("person", "unstated") if ppi else None
     book = labels_of_book(chosen["qrels"], chosen["qrels_format"], grading, kinds)
-    of_text = {name: chosen[name] for name in OF_TEXT} if evidence else None
+    of_text = {name: chosen.get(name) for name in (OF_TEXT if evidence else ("documents",))}
     judgments = book or chosen["qrels"]
     given = gather(
         list(runs),
@@ -268,6 +260,7 @@ def prepared(
         of_text=of_text,
         certificate=None if ppi else chosen.get("certificate"),
         subtopics=any(measure.of_subtopics for measure in asked.values()),
+        mapping=chosen.get("collapse_mapping"),
         **formats,
     )
     if book is not None:
@@ -275,3 +268,19 @@ def prepared(
     if watch is not None:
         given = replace(given, runs=tuple(watch(one) for one in given.runs))
     return given, asked, rules
+
+
+def without_judgments(
+    runs: Sequence[str], chosen: Mapping[str, Any], rules: "Conventions"
+) -> "list[RunSource]":
+    """The runs alone, where nothing is judged yet."""
+    from leadline.inputs import gather_runs
+
+    return gather_runs(
+        list(runs),
+        rules,
+        input_format=chosen["input_format"],
+        queries=which_queries(chosen["queries"])[1],
+        mapping=chosen["collapse_mapping"],
+        documents=chosen.get("documents"),
+    )

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leadline.cli import options
-from leadline.cli.chosen import prepared, settled, which_queries, with_model_labels, with_passages
+from leadline.cli.chosen import (
+    COLLAPSE,
+    prepared,
+    settled,
+    which_queries,
+    with_model_labels,
+    with_passages,
+    without_judgments,
+)
 from leadline.cli.evaluate import check_arguments, load_plugins, progress
 from leadline.errors import UsageError
 
@@ -52,6 +60,10 @@ def compare(
     depth: options.Depth = None,
     duplicates: options.Duplicates = None,
     ignore_self: options.IgnoreSelf = None,
+    collapse: options.Collapse = None,
+    collapse_separator: options.CollapseSeparator = None,
+    collapse_mapping: options.CollapseMapping = None,
+    collapse_unmatched: options.CollapseUnmatched = None,
     complete: options.Complete = None,
     conflicts: options.Conflicts = None,
     grade_map: options.GradeMap = None,
@@ -156,25 +168,12 @@ def _without_judgments(runs: Sequence[str], chosen: Mapping[str, Any], form: str
     """How different two runs are, where nothing is judged."""
     import json
 
-    from leadline.cli.chosen import queries_given
     from leadline.conventions import conventions
-    from leadline.formats.read import read_run
-    from leadline.inputs import name_and_path
     from leadline.movement import overlap
 
-    rules = conventions(chosen["profile"] or "leadline-1")
+    rules = conventions(chosen["profile"] or "leadline-1", **{name: chosen[name] for name in COLLAPSE})
     k = chosen["k"] or 10
-    named = [name_and_path(None, path) for path in runs[:2]]
-    first, second = (
-        read_run(
-            path,
-            name=name,
-            input_format=chosen["input_format"],
-            conventions=rules,
-            queries=queries_given(chosen),
-        )
-        for name, path in named
-    )
+    first, second = without_judgments(runs[:2], chosen, rules)
     found = overlap(first, second, rules, k)
     least = found.least_alike()
     mean = (

@@ -15,7 +15,7 @@ from leadline.cli import options
 from leadline.cli.chosen import listed, prepared
 from leadline.cli.evaluate import progress
 from leadline.cli.policy_file import BASELINE, policy_text, what_can_be_decided
-from leadline.config import FILE, KINDS, Settings
+from leadline.config import FILE, KINDS, PATHS, Settings
 from leadline.errors import EmptyInputError, NotComparableError, UsageError, amount, printable
 
 if TYPE_CHECKING:
@@ -209,11 +209,11 @@ def _found(
     watch: Any,
 ) -> "GateReport":
     """The report on a candidate against the baseline in the file at `path`; whatever it comes to is an outcome."""
+    from leadline.door import name_and_path
     from leadline.formats.trec import name_of
     from leadline.gating.baseline import count_gate, read_baseline
     from leadline.gating.gate import gate as gate_tables
     from leadline.gating.gate import unscored
-    from leadline.inputs import name_and_path
 
     named, place = name_and_path(None, candidate)
     name = named or name_of(place)
@@ -266,7 +266,8 @@ def _read(config: str | None, qrels: str | None) -> "tuple[Policy, dict[str, Any
     settings = Settings.of(Path(config)) if config is not None else Settings.nearest()
     policy = policy_of(settings)
     # Paths as they are found from here: those of the machine are nobody else's business.
-    chosen = {name: _from_folder(settings.value(name)) for name in KINDS}
+    chosen = {name: settings.value(name) for name in KINDS}
+    chosen |= {name: _from_folder(chosen[name]) for name in PATHS}
     if qrels is not None:
         chosen["qrels"] = qrels
     if chosen["qrels"] is None:

@@ -61,6 +61,24 @@ IgnoreSelf = Annotated[
     bool | None,
     typer.Option("--ignore-self/--no-ignore-self", help="Drop documents whose id is the query's."),
 ]
+Collapse = Annotated[
+    str | None,
+    typer.Option(
+        help="Chunks become their documents: first (the best chunk's place), max or sum (of their scores)."
+    ),
+]
+CollapseSeparator = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="With --collapse: a chunk's document stands before its last TEXT."),
+]
+CollapseMapping = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="With --collapse: rows with chunk_id and document_id."),
+]
+CollapseUnmatched = Annotated[
+    str | None,
+    typer.Option(help="With --collapse: ids that name no document: error, or keep (counted)."),
+]
 Complete = Annotated[
     bool | None,
     typer.Option("--complete/--no-complete", help="Everything unlisted is declared not relevant."),
@@ -135,7 +153,7 @@ DocumentsPlace = Annotated[
     typer.Option(
         "--documents",
         metavar="PLACE",
-        help="With --evidence: the texts, a folder or a file; quotes are checked, tokens can be counted.",
+        help="The texts of the documents, a folder or a file: of the evidence, or for rows with texts and no ids.",
     ),
 ]
 Share = Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leadline.cli import options
-from leadline.cli.chosen import listed, prepared, settled
+from leadline.cli.chosen import listed, prepared, settled, without_judgments
 from leadline.cli.evaluate import check_arguments, load_plugins, progress
 from leadline.errors import UsageError, amount, printable
 
@@ -65,7 +65,10 @@ Kit = Annotated[
 ]
 KitDocuments = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="With --kit: the documents, as `leadline judge` takes them."),
+    typer.Option(
+        metavar="FILE",
+        help="With --kit: the documents, as `leadline judge` takes them. Else: which documents texts without ids are.",
+    ),
 ]
 KitQueries = Annotated[
     str | None,
@@ -111,6 +114,10 @@ def pool(
     who: KitWho = None,
     duplicates: options.Duplicates = None,
     ignore_self: options.IgnoreSelf = None,
+    collapse: options.Collapse = None,
+    collapse_separator: options.CollapseSeparator = None,
+    collapse_mapping: options.CollapseMapping = None,
+    collapse_unmatched: options.CollapseUnmatched = None,
     conflicts: options.Conflicts = None,
     grade_map: options.GradeMap = None,
     comments: options.Comments = None,
@@ -127,7 +134,7 @@ def pool(
     page = {name: given.pop(name) for name in ("kit", "documents", "queries", "guideline", "scale", "who")}
     _check_kit(page)
     # The setting `order` is how a run is ordered; the option says in which order to judge.
-    chosen = settled({name: value for name, value in given.items() if name != "order"})
+    chosen = settled(given | {"order": None}) | {"documents": None if kit else documents}
     form = chosen["format"] or "table"
     if form not in FORMATS:
         raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
@@ -196,30 +203,13 @@ def _report(runs: list[str], chosen: Mapping[str, Any], wish: "Wish", quiet: boo
 
 def _without_judgments(runs: list[str], chosen: Mapping[str, Any]) -> "tuple[list[RunSource], Measure, Any]":
     """The runs where nothing is judged yet, the measure and the switches."""
-    from leadline.cli.chosen import SWITCHES, queries_given
+    from leadline.cli.chosen import SWITCHES
     from leadline.conventions import conventions
-    from leadline.formats.read import read_run
-    from leadline.inputs import name_and_path
     from leadline.spelling import parse_all
 
     rules = conventions(chosen["profile"] or "leadline-1", **{name: chosen[name] for name in SWITCHES})
     asked = parse_all(chosen["measures"], rules)
-    named = [name_and_path(None, path) for path in runs]
-    tables = [
-        read_run(
-            path,
-            name=name,
-            input_format=chosen["input_format"],
-            conventions=rules,
-            queries=queries_given(chosen),
-        )
-        for name, path in named
-    ]
-    names = [one.name for one in tables]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UsageError(f"two systems are named {printable(twice[0])!r}; name them apart: NAME=PATH")
-    return tables, next(iter(asked.values())), rules
+    return without_judgments(runs, chosen, rules), next(iter(asked.values())), rules
 
 
 def _write(report: "PoolReport", kinds: list[tuple[str, str]], pooled_qrels: str | None) -> None:
@@ -235,8 +225,9 @@ def _write(report: "PoolReport", kinds: list[tuple[str, str]], pooled_qrels: str
 def _check_kit(page: Mapping[str, str | None]) -> None:
     """Refuse before any work a kit that cannot be written, and its options without it."""
     if page["kit"] is None:
-        # The queries also give ids to files that name queries by text.
-        without = [name for name, value in page.items() if value is not None and name != "queries"]
+        # The queries also give ids to files that name queries by text, and the documents to texts without ids.
+        alone = ("queries", "documents")
+        without = [name for name, value in page.items() if value is not None and name not in alone]
         if without:
             raise UsageError(f"--{without[0]} goes with --kit FILE.html")
     elif Path(page["kit"]).suffix.lower() not in (".html", ".htm"):

@@ -40,9 +40,9 @@ class Watched:
         return getattr(self.run, "source", None)
 
     @property
-    def places(self) -> Sequence[str]:
+    def paths(self) -> Sequence[str]:
         """Where the row of each line number stands in a JSON text, if the run is read from one."""
-        found: Sequence[str] = getattr(self.run, "places", ())
+        found: Sequence[str] = getattr(self.run, "paths", ())
         return found
 
     def blocks(self) -> Iterator["Block"]:

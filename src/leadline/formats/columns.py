@@ -37,6 +37,7 @@ MEANINGS: dict[Kind, dict[str, Spellings]] = {
         "subtopic": Spellings(("subtopic",), ("iteration", "iter", "q0")),
         "stratum": Spellings(("stratum",)),
         "probability": Spellings(("probability",)),
+        "need": Spellings(("need", "need_id")),
     },
     "queries": {
         # The text comes first: a column "query" is the text unless another column is.

@@ -13,6 +13,7 @@ import polars as pl
 from leadline.errors import ROW, InputError, RowFault, RowsError, printable
 from leadline.formats.columns import Columns, Kind, resolve
 from leadline.formats.faults import Faults
+from leadline.formats.jsontext import decode
 from leadline.formats.source import Source
 
 NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$"
@@ -101,13 +102,7 @@ def table_of(data: bytes, separator: str, name: str) -> TextTable:
     >>> table_of(b"qid,docno\n007,\"a,b\"\n", ",", "x.csv").frame.rows()
     [(2, '007', 'a,b')]
     """
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{printable(name)}: line {line}: text that is not UTF-8; save the file as UTF-8"
-        ) from None
+    text = decode(data, name)
     fast = _fast(data, text, separator)
     if fast is None:
         header, frame = _by_the_letter(text, separator, name)

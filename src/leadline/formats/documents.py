@@ -11,7 +11,7 @@ from leadline.formats.faults import Faults, WrongValue, found_text, id_text
 from leadline.formats.jsontext import decode, lines_of, objects
 from leadline.formats.rows import read_parquet, records_of
 from leadline.formats.sniff import recognise
-from leadline.formats.source import Source
+from leadline.formats.source import Source, refuse_binary
 
 IDS = ("id", "docid", "docno", "documentid", "corpusid", "chunkid", "pid", "passageid")
 """The names of a document's id, in plain form: only letters and digits count, so `_id` is `id`."""
@@ -63,7 +63,8 @@ def document_rows(
     InputError: a file that has no rows.
     """
     endings = [one.lower() for one in Path(source.path).suffixes if one.lower() not in (".gz", ".zst")]
-    form = recognise(source.head(), endings[-1] if endings else "")
+    head = source.head()
+    form = recognise(head, endings[-1] if endings else "")
     if form == "parquet":
         yield from records_of(read_parquet(source))
     elif form in ("csv", "tsv") or (endings and endings[-1] in (".csv", ".tsv")):
@@ -72,6 +73,7 @@ def document_rows(
     elif form in ("jsonl", "json"):
         yield from objects(lines_of(decode(source.read_all(), source.name)), faults)
     else:
+        refuse_binary(head, source.name)
         raise InputError(f"{printable(source.name)}: {what}: jsonl, csv, tsv or parquet")
 
 
@@ -86,6 +88,9 @@ def document_id(row: Mapping[str, Any]) -> str:
     '7'
     """
     by_name = {plain(str(name)): value for name, value in row.items()}
+    if by_name.get("chunkid") is not None and "id" not in by_name:
+        # A file of chunks: the text is the chunk's, and the document's id names more than that.
+        return id_text(by_name["chunkid"], "chunk id")
     own = next((by_name[name] for name in IDS if by_name.get(name) is not None), None)
     if own is None:
         raise WrongValue(found_text(row), "a document has an id")

@@ -7,7 +7,7 @@ import polars as pl
 
 from leadline.errors import ROW, InputError, UsageError, printable
 from leadline.formats.columns import Columns, Kind, names_of, resolve, say
-from leadline.tables import DESIGN, Conflicts, Qrels, Queries, Run
+from leadline.tables import DESIGN, NEED, Conflicts, Qrels, Queries, Run
 
 Order = Literal["score", "rank", "file"]
 
@@ -137,7 +137,7 @@ def qrels_of_frame(
     needs(columns, wanted, "qrels", source, frame.columns)
     one_system(frame, columns, source)
     frame = frame if ROW in frame.columns else frame.with_row_index(ROW, offset=1)
-    design = [meaning for meaning in DESIGN if meaning in columns.found]
+    design = [meaning for meaning in (*DESIGN, NEED) if meaning in columns.found]
     picked = frame.select(*(pl.col(columns.found[name]).alias(name) for name in (*wanted, *design)), ROW)
     return Qrels.checked(
         picked.filter(pl.col("grade").is_not_null()),

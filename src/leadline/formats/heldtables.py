@@ -22,11 +22,9 @@ def run_of_held(held: Held, name: str, order: str = "score", queries: Queries | 
     """
     found = with_ids(held, queries)
     rows = [(row.query, row.doc_id, row.score, row.line) for row in found.hits]
+    scored = any(row.score >= 0 or not float(row.score).is_integer() for row in found.hits)
     # A file that has scores and no ranks lists its hits by rank.
-    by_place = order == "rank" and any(
-        row.score >= 0 or not float(row.score).is_integer() for row in found.hits
-    )
-    if order == "file" or by_place:
+    if order == "file" or (order == "rank" and scored):
         place: dict[str, int] = {}
         for at, (query, doc, _, line) in enumerate(rows):
             place[query] = place.get(query, 0) + 1
@@ -35,9 +33,9 @@ def run_of_held(held: Held, name: str, order: str = "score", queries: Queries | 
         rows_frame(rows, "score"), name, empty=found.empty, failed=found.failed, source=held.source
     )
     # The line of a hit in a JSON text is its place among the hits of the file.
-    places = {row.line: row.path for row in held.hits if row.path}
-    told = tuple(places.get(line, "") for line in range(1, max(places, default=0) + 1))
-    return replace(run, notes=_said(found), places=told)
+    by_line = {row.line: row.path for row in held.hits if row.path}
+    paths = tuple(by_line.get(line, "") for line in range(1, max(by_line, default=0) + 1))
+    return replace(run, notes=_said(found), scoreless=bool(rows) and not scored, paths=paths)
 
 
 def qrels_of_held(

@@ -46,14 +46,21 @@ def decode(data: bytes, name: str) -> str:
 
     Raises
     ------
-    InputError: not UTF-8; names the line.
+    InputError: not UTF-8; names the line, the column (in characters) and the byte.
+
+    >>> decode("q,d\\nq1,é\\n".encode("latin-1"), "run.csv")
+    Traceback (most recent call last):
+    leadline.errors.InputError: run.csv: line 2, column 4: text that is not UTF-8 (byte E9); save the file as UTF-8
     """
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
+        begin = data.rfind(b"\n", 0, error.start) + 1
+        column = len(data[begin : error.start].decode("utf-8")) + 1
         raise InputError(
-            f"{printable(name)}: line {line}: text that is not UTF-8; save the file as UTF-8"
+            f"{printable(name)}: line {line}, column {column}: text that is not UTF-8 "
+            f"(byte {data[error.start]:02X}); save the file as UTF-8"
         ) from None
 
 

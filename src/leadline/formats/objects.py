@@ -39,7 +39,8 @@ def run_of(obj: Any, *, name: str = "run", source: str = "", order: Order = "sco
         return run_of_frame(frame, name=name, source=source, order=order, strict=False)
     if isinstance(obj, Mapping):
         pairs, empty = _pairs(obj, "score", source)
-        return Run.checked(pairs, name, empty=empty, source=source)
+        scoreless = any(not isinstance(answer, Mapping) for answer in obj.values())
+        return Run.checked(pairs, name, empty=empty, source=source, scoreless=scoreless)
     faults = Faults(source, OBJECT_ADVICE)
     got = run_records(_records(obj, ("query_id", "doc_id", "score"), faults), faults, order, strict=False)
     return Run.checked(got.frame, name, empty=got.empty, failed=got.failed, source=source)
@@ -56,7 +57,8 @@ def qrels_of(
 ) -> Qrels:
     """Judgments from a Python object, which is never changed: as `run_of`, with grades in place of scores.
 
-    A list or set of document ids means grade 1 for each; a grade of None is "unjudged" and left out.
+    A list or set of document ids means grade 1 for each; a grade of None is "unjudged" and left out. A list inside
+    a list, or a tuple of ids in place of one, holds alternatives: any of them meets one need.
 
     Raises
     ------
@@ -64,6 +66,8 @@ def qrels_of(
 
     >>> qrels_of({"q": {"d": 2, "e": 0}}).frame["grade"].to_list()
     [2.0, 0.0]
+    >>> qrels_of({"q": [["d", "e"], "f"]}).alternatives
+    {'q': {'e': 'd'}}
     """
     if isinstance(obj, Qrels):
         return obj
@@ -145,24 +149,41 @@ def _pairs(obj: Mapping[Any, Any], name: str, source: str) -> tuple[pl.DataFrame
             f"{printable(source)}: a dict of columns; pass a data frame, or query id → documents"
         )
     queries, docs, values, empty = list[str](), list[Any](), list[Any](), list[str]()
+    needs = list[str | None]()
     faults = Faults(source, "here a line is a query, counted from 1")
     for place, (key, answer) in enumerate(obj.items(), start=1):
         try:
             query = id_text(key, "query_id")
             mine, numbers_ = _answer(answer, name)
+            mine, numbers_, own = _flat(mine, numbers_) if name == "grade" else (mine, numbers_, [])
         except WrongValue as wrong:
             faults.add(place, None, wrong.found, wrong.expected)
             continue
         queries += [query] * len(mine)
         docs += mine
         values += numbers_
+        needs += own
         empty += [] if mine else [query]
     faults.check()
     column = _numbers(values, queries, docs, name, source)
     frame = pl.DataFrame(
         {"query_id": _ids(queries, docs, 0, source), "doc_id": _ids(queries, docs, 1, source)}
     )
+    if any(need is not None for need in needs):
+        column = [column, pl.Series("need", needs, dtype=pl.String)]  # type: ignore[assignment]
     return frame.with_columns(column), empty
+
+
+def _flat(docs: list[Any], grades: list[Any]) -> tuple[list[Any], list[Any], list[str | None]]:
+    """Documents with their grades and needs: those of an inner list or tuple meet one need."""
+    if not any(isinstance(one, (list, tuple)) for one in docs):
+        return docs, grades, [None] * len(docs)
+    flat = [
+        (own, grade, str(at) if isinstance(one, (list, tuple)) else None)
+        for at, (one, grade) in enumerate(zip(docs, grades, strict=True), start=1)
+        for own in (one if isinstance(one, (list, tuple)) else [one])
+    ]
+    return [row[0] for row in flat], [row[1] for row in flat], [row[2] for row in flat]
 
 
 def _answer(answer: Any, name: str) -> tuple[list[Any], list[Any]]:

@@ -10,7 +10,7 @@ from leadline.errors import ROW
 from leadline.formats.columns import Kind, resolve
 from leadline.formats.frames import Order
 from leadline.formats.jsontext import lines_of
-from leadline.tables import DESIGN
+from leadline.tables import DESIGN, NEED
 
 _PATTERNS = {
     # Text without escapes and control characters, or a whole number; all else is read by the letter.
@@ -36,7 +36,7 @@ def plain_rows(
     columns = resolve(keys, kind)
     number = {"score": "score", "rank": "rank", "file": ""}[order] if kind == "run" else "grade"
     wanted = [columns.found.get(meaning, "") for meaning in ("query_id", "doc_id", number)]
-    design = any(meaning in columns.found for meaning in DESIGN)
+    design = any(meaning in columns.found for meaning in (*DESIGN, NEED))
     if by_letter or design or columns.wrong or columns.system or "" in wanted or not keys:
         return None, list(lines_of(text))
     kinds = {wanted[0]: "id", wanted[1]: "id", wanted[2]: "number"}

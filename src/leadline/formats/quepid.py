@@ -139,11 +139,18 @@ def write_quepid_judges(held: Held, path: str | Path) -> None:
 
     Raises
     ------
-    InputError: one judge with two grades for a pair. UsageError: no grade, or a place that cannot be written to.
+    InputError: one judge with two grades for a pair, or called as one of the two other columns.
+    UsageError: no grade, or a place that cannot be written to.
     """
     judges = sorted({row.who or ANONYMOUS for row in held.graded if row.grade is not None})
     if not judges:
         raise UsageError(f"{printable(str(path))}: no grade to write")
+    taken = [who for who in judges if who in ("query", "docid")]
+    if taken:
+        raise InputError(
+            f"{printable(str(path))}: a judge is called {taken[0]!r}, which is another column of a book of Quepid; "
+            "give that judge another name"
+        )
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in held.graded:
         if row.mark is not None:

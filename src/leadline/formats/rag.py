@@ -1,23 +1,29 @@
 """The rows that RAG tools exchange, one a question: retrieved ids, reference ids, and what stands beside."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+import polars as pl
 
 from leadline.errors import InputError, printable
 from leadline.formats.columns import plain
-from leadline.formats.faults import Faults, WrongValue, found_text, id_text, number, text_problem
+from leadline.formats.faults import Faults, WrongValue, found_text, id_text, text_problem
 from leadline.formats.frames import no_rows
 from leadline.formats.ragfields import FIELDS, TEXT_LISTS, Fields, tell_fields
-from leadline.formats.records import Record, queries_frame, rows_frame
-from leadline.tables import Conflicts, Qrels, Queries, Run
-
-ID_KEYS = ("docid", "id", "documentid", "chunkid", "docno", "passageid", "nodeid")
-"""Keys, in plain form, under which a document given as an object has its id; the first there counts."""
-
-LIST_ADVICE = (
-    "CSV and str() turn lists into texts, so write the rows as JSONL or Parquet, where a list stays one"
+from leadline.formats.ragvalues import (
+    LIST_ADVICE,
+    element,
+    given_id,
+    given_text,
+    list_of,
+    object_id,
+    references_of,
+    scores_of,
 )
+from leadline.formats.records import Record, queries_frame, rows_frame
+from leadline.formats.texts import Texts
+from leadline.tables import NEED, Conflicts, Qrels, Queries, Run
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,8 @@ class RagRows:
     where no row has any. queries: query_id, text, `answer` and `gold_answer` where they are one text, and the
     further scalar fields. without_references: how many rows have no reference ids (none is in the qrels).
     ignored: the unknown fields that hold lists or objects, with the number of rows that have them.
-    texts_only: rows have retrieved texts, and no row has an id for them.
+    texts_only: rows have retrieved texts, and nothing says which documents they are. reference_texts: the same of
+    reference texts.
     """
 
     run: Run | None
@@ -39,6 +46,7 @@ class RagRows:
     without_references: int
     ignored: Mapping[str, int]
     texts_only: bool = False
+    reference_texts: bool = False
 
 
 @dataclass
@@ -47,6 +55,7 @@ class _Gathered:
 
     run: list[tuple[str, str, float, int]] = field(default_factory=list)
     qrels: list[tuple[str, str, float, int]] = field(default_factory=list)
+    needs: list[str | None] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     ids: list[str] = field(default_factory=list)
@@ -55,6 +64,11 @@ class _Gathered:
     ignored: dict[str, int] = field(default_factory=dict)
     without: int = 0
     texts: bool = False
+    as_text: list[tuple[int, str, str]] = field(default_factory=list)
+    reference_texts: bool = False
+    scoreless: bool = False
+    retrieved_as: Texts | None = None
+    references_as: Texts | None = None
 
 
 def rag_of_records(
@@ -68,8 +82,11 @@ def rag_of_records(
     max_grade: float | None = None,
     faults: Faults | None = None,
     need_ids: bool = True,
+    texts: Texts | None = None,
 ) -> RagRows:
     """RAG rows, given as mappings with their line numbers.
+
+    With `texts`, rows that hold texts and no ids get the ids of the documents those are; see `Texts`.
 
     A row without a question id is known by its question's text, which must then be its only row. Retrieved
     ids are ranked by their scores where a row has scores (and `order` is `score`), else as they stand.
@@ -87,7 +104,7 @@ def rag_of_records(
     taken = list(records)
     told = {keys: tell_fields(keys) for keys in dict.fromkeys(tuple(record) for _, record in taken)}
     has_ids = any(_has_ids(record, told[tuple(record)]) for _, record in taken) or _all_empty(taken, told)
-    gathered = _Gathered()
+    gathered = _Gathered(retrieved_as=texts and texts.anew(), references_as=texts and texts.anew())
     seen: dict[str, int] = {}
     for line, record in taken:
         fields = told[tuple(record)]
@@ -98,6 +115,9 @@ def rag_of_records(
     faults.check()
     rows = _made(gathered, has_ids, source, name, conflicts, grade_map, max_grade)
     if need_ids and rows.run is None and rows.qrels is None:
+        for line, found, key in gathered.as_text:
+            faults.add(line, None, found, f"{key} is a list, not a text: {LIST_ADVICE}")
+        faults.check()
         raise InputError(ids_needed(source) if rows.texts_only else f"{printable(source)}: {_NO_IDS}")
     return rows
 
@@ -112,17 +132,27 @@ def _made(
     max_grade: float | None,
 ) -> RagRows:
     run = qrels = None
-    if has_ids or gathered.failed:
+    texts = gathered.retrieved_as
+    known = has_ids or (texts is not None and gathered.texts)
+    if known or gathered.failed:
         frame = rows_frame(gathered.run, "score") if gathered.run else no_rows("score")
-        run = Run.checked(frame, name or source, empty=gathered.empty, failed=gathered.failed, source=source)
+        run = Run.checked(
+            frame, name or source, empty=gathered.empty, failed=gathered.failed, source=source,
+            scoreless=gathered.scoreless, told=texts.told() if texts else {},
+        )  # fmt: skip
     if gathered.qrels:
         frame = rows_frame(gathered.qrels, "grade")
+        if any(need is not None for need in gathered.needs):
+            frame = frame.with_columns(pl.Series(NEED, gathered.needs, dtype=pl.String))
         qrels = Qrels.checked(
             frame, source=source, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade
         )
+        if gathered.references_as:
+            qrels = replace(qrels, told=gathered.references_as.told())
     queries = Queries.checked(queries_frame(gathered.ids, gathered.lines, gathered.columns), source=source)
-    texts_only = gathered.texts and not has_ids
-    return RagRows(run, qrels, queries, gathered.without, gathered.ignored, texts_only)
+    texts_only = gathered.texts and not known
+    reference_texts = gathered.reference_texts and texts is None
+    return RagRows(run, qrels, queries, gathered.without, gathered.ignored, texts_only, reference_texts)
 
 
 _NO_IDS = (
@@ -134,8 +164,9 @@ _NO_IDS = (
 def ids_needed(source: str) -> str:
     """The message for rows that have the retrieved texts and not their ids."""
     return (
-        f"{printable(source)}: the rows hold retrieved texts and no document ids; ids are needed, "
-        f"as {FIELDS['retrieved'].names[0]}: [...] in each row, beside or instead of the texts"
+        f"{printable(source)}: the rows hold retrieved texts and no document ids. Which documents are they? "
+        f"--documents FILE has every document's id and text; or give ids, as {FIELDS['retrieved'].names[0]}: [...] "
+        "in each row"
     )
 
 
@@ -159,18 +190,24 @@ def _row(
             else "question (and there is no query_id to tell them apart)"
         )
         raise WrongValue(query, f"line {seen[query]} has the same {by}")
-    references = _references(record, fields)
+    references = references_of(record, fields, out.references_as)
     scalars, ignored = _further(record, fields)
     message = record[fields.found["error"]] if "error" in fields.found else None
+    out.as_text += [(line, record[key], key) for key in fields.documents if isinstance(record[key], str)]
     out.texts = out.texts or any(record[key] for key in fields.documents)
     if message is not None and message != "":
         out.failed[query] = found_text(message)
-    elif has_ids:
-        ranked = _retrieved(record, fields, order)
+    elif has_ids or (out.retrieved_as and any(record[key] is not None for key in fields.documents)):
+        ranked, scored = _retrieved(record, fields, order, out.retrieved_as)
+        out.scoreless = out.scoreless or not scored
         out.run += [(query, doc, score, line) for doc, score in ranked]
         out.empty += [] if ranked else [query]
     seen[query] = line
-    out.qrels += [(query, doc, grade, line) for doc, grade in references]
+    out.qrels += [(query, doc, grade, line) for doc, grade, _ in references]
+    out.needs += [need for _, _, need in references]
+    out.reference_texts = out.reference_texts or (
+        not references and isinstance(record.get(fields.found.get("reference_texts", "")), list)
+    )
     out.without += not references
     for name, value in scalars.items():
         out.columns.setdefault(name, {})[len(out.ids)] = value
@@ -193,7 +230,7 @@ def _has_ids(record: Mapping[str, Any], fields: Fields) -> bool:
     if "retrieved" in fields.found and record[fields.found["retrieved"]] is not None:
         return True
     values = (record[key] for key in fields.documents)
-    return any(isinstance(v, list) and any(_id_of(document) is not None for document in v) for v in values)
+    return any(isinstance(v, list) and any(given_id(document) is not None for document in v) for v in values)
 
 
 def _all_empty(taken: list[Record], told: Mapping[tuple[str, ...], Fields]) -> bool:
@@ -202,117 +239,51 @@ def _all_empty(taken: list[Record], told: Mapping[tuple[str, ...], Fields]) -> b
     return bool(lists) and all(value == [] for value in lists)
 
 
-def _id_of(document: Any) -> Any:
-    """The id of a document given as an object; None for a text or an object without one."""
-    if not isinstance(document, Mapping):
-        return None
-    by_plain = {plain(str(key)): value for key, value in document.items()}
-    return next((by_plain[key] for key in ID_KEYS if by_plain.get(key) is not None), None)
-
-
-def _retrieved(record: Mapping[str, Any], fields: Fields, order: str) -> list[tuple[str, float]]:
-    """The retrieved ids with the score each is ranked by, in the order given."""
-    if "retrieved" in fields.found:
+def _retrieved(
+    record: Mapping[str, Any], fields: Fields, order: str, texts: Texts | None
+) -> tuple[list[tuple[str, float]], bool]:
+    """The retrieved ids with the score each is ranked by, in the order given; and whether there were scores."""
+    if "retrieved" in fields.found and (texts is None or record[fields.found["retrieved"]] is not None):
         name = fields.found["retrieved"]
-        given = _list(record[name], name)
-        ids = [_element(value, name) for value in given]
+        given = list_of(record[name], name)
+        ids = [element(value, name) for value in given]
     else:
-        name = _documents_field(record, fields)
-        given = _list(record[name], name)
-        ids = [_element(_object_id(document, name), name) for document in given]
-    scores = _scores(record, fields, given, name) if order == "score" else None
-    return list(zip(ids, scores or [float(-place) for place in range(1, len(ids) + 1)], strict=True))
+        name = _documents_field(record, fields, texts is not None)
+        given = list_of(record[name], name)
+        ids = [
+            texts.id_of(given_text(document, name))
+            if texts is not None and given_id(document) is None
+            else element(object_id(document, name), name)
+            for document in given
+        ]
+    scores = scores_of(record, fields, given, name) if order == "score" else None
+    places = [float(-place) for place in range(1, len(ids) + 1)]
+    return list(zip(ids, scores or places, strict=True)), scores is not None or not ids
 
 
-def _documents_field(record: Mapping[str, Any], fields: Fields) -> str:
-    """The field whose documents carry ids (or that is an empty list)."""
+def _documents_field(record: Mapping[str, Any], fields: Fields, texts: bool) -> str:
+    """The field whose documents carry ids (or that is an empty list); else, with `texts`, the first that has any."""
     for key in fields.documents:
         value = record[key]
         if isinstance(value, str) or (
-            isinstance(value, list) and (not value or _id_of(value[0]) is not None)
+            isinstance(value, list) and (not value or given_id(value[0]) is not None)
         ):
             return key
+    if texts:
+        return next(key for key in fields.documents if record[key] is not None)
     raise WrongValue(
         found_text(dict(record)),
         "the row has no retrieved ids; [] says answered with nothing, error: '...' says failed",
     )
 
 
-def _scores(record: Mapping[str, Any], fields: Fields, given: list[Any], name: str) -> list[float] | None:
-    """The scores beside the ids, or inside the documents; None where there are none."""
-    if "scores" in fields.found and record[fields.found["scores"]] is not None:
-        scores_name = fields.found["scores"]
-        values = _list(record[scores_name], scores_name)
-        if len(values) != len(given):
-            raise WrongValue(
-                f"{len(values)} scores",
-                f"{scores_name} has one score for each of the {len(given)} entries of {name}",
-            )
-        return [number(value, f"score in {scores_name}") for value in values]
-    inside = [document.get("score") if isinstance(document, Mapping) else None for document in given]
-    if all(value is None for value in inside):
-        return None
-    return [number(value, f"score in {name}") for value in inside]
-
-
-def _references(record: Mapping[str, Any], fields: Fields) -> list[tuple[str, float]]:
-    """The reference ids with their grades; plain ids have grade 1."""
-    if "references" not in fields.found:
-        return []
-    name = fields.found["references"]
-    value = record[name]
-    if value is None:
-        return []
-    if isinstance(value, Mapping):
-        # A null grade is "unjudged"; Parquet fills the keys of other rows in with it.
-        graded = [(doc, grade) for doc, grade in value.items() if grade is not None]
-        return [
-            (_element(doc, name), number(grade, f"grade in {name}", finite=True)) for doc, grade in graded
-        ]
-    pairs = []
-    for entry in _list(value, name):
-        if isinstance(entry, list):
-            if len(entry) > 1:
-                raise WrongValue(
-                    found_text(entry),
-                    f"{name}: alternatives (any one of these) are not supported yet; list one id each",
-                )
-            pairs += [(_element(inner, name), 1.0) for inner in entry]
-        elif isinstance(entry, Mapping):
-            grade = entry.get("grade", entry.get("relevance", 1.0))
-            pairs.append(
-                (_element(_object_id(entry, name), name), number(grade, f"grade in {name}", finite=True))
-            )
-        else:
-            pairs.append((_element(entry, name), 1.0))
-    return pairs
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    if isinstance(value, list):
-        return value
-    if isinstance(value, str):
-        raise WrongValue(value, f"{name} is a list, not a text: {LIST_ADVICE}")
-    raise WrongValue(found_text(value), f"{name} is a list; [] where there is nothing")
-
-
-def _object_id(document: Any, name: str) -> Any:
-    found = _id_of(document)
-    if found is None:
-        raise WrongValue(found_text(document), f"each entry of {name} has an id (doc_id or id)")
-    return found
-
-
-def _element(value: Any, name: str) -> str:
-    return id_text(value, f"document id in {name}")
-
-
 def _further(record: Mapping[str, Any], fields: Fields) -> tuple[dict[str, Any], list[str]]:
     """The fields that become columns of the queries, and the names of those that are ignored."""
     scalars: dict[str, Any] = {}
-    for meaning in ("text", "answer", "gold_answer"):
+    for meaning in ("text", "answer", "gold_answer", "reference_texts"):
         if meaning in fields.found and not isinstance(record[fields.found[meaning]], (list, dict)):
-            scalars[meaning] = record[fields.found[meaning]]
+            own = fields.found[meaning]
+            scalars[own if meaning == "reference_texts" else meaning] = record[own]
     ignored = []
     for key in fields.rest:
         if isinstance(record[key], (list, dict)):

@@ -53,6 +53,14 @@ FIELDS: dict[str, Field] = {
         ),
         once=True,
     ),
+    "reference_texts": Field(
+        (
+            "reference_contexts",  # ragas
+            "expected_texts",  # LlamaIndex
+            "ground_truth_context",  # continuous-eval
+            "context",  # deepeval: a list; one text is the column it always was
+        )
+    ),
     "answer": Field(("response", "answer", "actual_output", "predicted_answers", "generated_texts")),
     "gold_answer": Field(
         ("reference", "ground_truth", "expected_output", "gt_answer", "generation_gt", "ground_truth_answers")
@@ -64,11 +72,7 @@ FIELDS: dict[str, Field] = {
 TEXT_LISTS = frozenset(
     plain(name)
     for name in (
-        "reference_contexts",
         "ground_truths",
-        "context",
-        "expected_texts",
-        "ground_truth_context",
         "context_ids",
     )
 )
@@ -78,7 +82,11 @@ _MEANING = {
     plain(name): (meaning, place) for meaning, f in FIELDS.items() for place, name in enumerate(f.names)
 }
 _LISTS = frozenset(
-    plain(n) for meaning in ("retrieved", "documents", "references") for n in FIELDS[meaning].names
+    # `context` alone is no sign: many tables have a column of that name.
+    plain(n)
+    for meaning in ("retrieved", "documents", "references", "reference_texts")
+    for n in FIELDS[meaning].names
+    if n != "context"
 )
 
 

@@ -12,7 +12,7 @@ from leadline.errors import ROW, InputError, RowsError, UsageError, printable
 from leadline.formats.bookfile import is_book, is_rows, shown_name
 from leadline.formats.lists import Kind
 from leadline.formats.sniff import checked_format, recognise
-from leadline.formats.source import Source
+from leadline.formats.source import Source, refuse_binary
 from leadline.formats.tools import BY_NAME, IRDS
 from leadline.formats.trec import TrecRun, name_of, read_trec_qrels
 from leadline.tables import Conflicts, Qrels, Queries, RunSource
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from leadline.formats.rag import RagRows
+    from leadline.formats.texts import Texts
 
 
 def read_run(
@@ -30,8 +31,10 @@ def read_run(
     input_format: str | None = None,
     conventions: Conventions | None = None,
     queries: Queries | None = None,
+    texts: "Texts | None" = None,
 ) -> RunSource:
-    """A run from a file, by default named after it; `conventions` says what orders it.
+    """A run from a file, by default named after it; `conventions` says what orders it, and `texts` which documents
+    the texts of RAG rows are.
 
     Where the file names its queries by text, `queries` give their ids; else the text is the id.
 
@@ -64,7 +67,7 @@ def read_run(
     from leadline.formats.rag import RagRows, ids_needed
     from leadline.formats.rows import read_rows_run
 
-    run = read_rows_run(source, form, called, conventions.order)
+    run = read_rows_run(source, form, called, conventions.order, texts)
     if not isinstance(run, RagRows):
         return run
     if run.run is None:
@@ -86,6 +89,7 @@ def read_qrels(
     comments: bool = False,
     keep_subtopic: bool = False,
     queries: Queries | None = None,
+    texts: "Texts | None" = None,
 ) -> Qrels:
     """Judgments from a file or a BEIR folder (its split `test`), with what a card beside it says of who made them.
 
@@ -100,7 +104,7 @@ def read_qrels(
     from leadline.formats.card import with_card
 
     grading = {"conflicts": conflicts, "grade_map": grade_map, "max_grade": max_grade}
-    return with_card(_read_qrels(path, input_format, comments, keep_subtopic, queries, grading), path)
+    return with_card(_read_qrels(path, input_format, comments, keep_subtopic, queries, texts, grading), path)
 
 
 def _read_qrels(
@@ -109,6 +113,7 @@ def _read_qrels(
     comments: bool,
     keep_subtopic: bool,
     queries: Queries | None,
+    texts: "Texts | None",
     grading: dict[str, Any],
 ) -> Qrels:
     """The judgments of a file, whoever made them."""
@@ -143,11 +148,12 @@ def _read_qrels(
 
     if form == "jsonl" and is_rows(source):
         raise _is_a_book(source.name)
-    qrels = read_rows_qrels(source, form, keep_subtopic=keep_subtopic, **grading)
+    qrels = read_rows_qrels(source, form, keep_subtopic=keep_subtopic, texts=texts, **grading)
     if isinstance(qrels, Qrels):
         return qrels
     if qrels.qrels is None:
-        raise InputError(f"{printable(source.name)}: no row has reference ids")
+        known = " (their reference texts: --documents FILE)" if qrels.reference_texts else ""
+        raise InputError(f"{printable(source.name)}: no row has reference ids{known}")
     return qrels.qrels
 
 
@@ -205,6 +211,7 @@ def read_rag_rows(
     name: str | None = None,
     input_format: str | None = None,
     conventions: Conventions | None = None,
+    texts: "Texts | None" = None,
 ) -> "RagRows":
     """The rows of a RAG tool from a file: retrieved ids, reference ids, and the queries.
 
@@ -227,7 +234,7 @@ def read_rag_rows(
     called = name or ("run" if str(path) == "-" else name_of(path))
     from leadline.formats.rows import read_rows_rag
 
-    return read_rows_rag(source, form, called, (conventions or Conventions()).order)
+    return read_rows_rag(source, form, called, (conventions or Conventions()).order, texts)
 
 
 def _refuse_sampled(path: str | Path, form: str | None) -> None:
@@ -271,7 +278,11 @@ def _recognised(source: Source, kind: Kind) -> str:
     endings = [
         ending.lower() for ending in Path(source.path).suffixes if ending.lower() not in (".gz", ".zst")
     ]
-    return recognise(head, endings[-1] if endings else "")
+    form = recognise(head, endings[-1] if endings else "")
+    if form == "trec":
+        # What no other format is recognised in may be no text at all.
+        refuse_binary(head, source.name)
+    return form
 
 
 def _rows_order(rules: Conventions) -> Literal["score", "file"]:
@@ -292,7 +303,9 @@ def _id_and_text(source: Source) -> "pl.DataFrame":
         if not text.strip():
             continue
         query, tab, rest = text.partition("\t")
-        if tab and query:
+        if "\r" in text:
+            faults.add(line, text.find("\r") + 1, text, "a lone carriage return; lines end with LF or CRLF")
+        elif tab and query:
             rows.append((query, rest, line))
         else:
             faults.add(line, None, text, "expected a query id, a tab and the query's text")

@@ -10,7 +10,7 @@ from leadline.errors import ROW, InputError, printable
 from leadline.formats.columns import Columns, Kind, names_of, resolve, say
 from leadline.formats.faults import Faults, WrongValue, found_text, id_text, number, text_problem
 from leadline.formats.frames import Order
-from leadline.tables import DESIGN
+from leadline.tables import DESIGN, NEED
 
 Record = tuple[int, Mapping[str, Any]]
 """A row's line (or place, from 1) and its fields."""
@@ -27,6 +27,7 @@ class _Rows:
     rows: list[Row] = field(default_factory=list)
     subtopics: list[str | None] = field(default_factory=list)
     design: dict[str, list[str | float | None]] = field(default_factory=lambda: {m: [] for m in DESIGN})
+    needs: list[str | None] = field(default_factory=list)
     systems: dict[str, dict[str, None]] = field(default_factory=dict)
 
 
@@ -119,6 +120,7 @@ def qrels_records(
             rows.design["stratum"].append(stratum)
             rows.design["probability"].append(probability)
             rows.subtopics.append(subtopic)
+            rows.needs.append(_optional_id(record, columns, "need"))
             _add(rows, (query, doc, grade, line), record, columns)
         except WrongValue as wrong:
             faults.add(line, None, wrong.found, wrong.expected)
@@ -132,6 +134,8 @@ def qrels_records(
     for name, kind in (("stratum", pl.String), ("probability", pl.Float64)):
         if any(value is not None for value in rows.design[name]):
             frame = frame.with_columns(pl.Series(name, rows.design[name], dtype=kind))
+    if any(need is not None for need in rows.needs):
+        frame = frame.with_columns(pl.Series(NEED, rows.needs, dtype=pl.String))
     return frame.with_columns(pl.Series("subtopic", rows.subtopics, dtype=pl.String)) if kept else frame
 
 
@@ -255,9 +259,15 @@ def _number(
 
 def _design(record: Mapping[str, Any], columns: Columns) -> tuple[str | None, float | None]:
     """The stratum and the probability of a judgment; None where the row does not say."""
-    given = [record[columns.found[name]] if name in columns.found else None for name in DESIGN]
-    stratum = None if given[0] in (None, "") else id_text(given[0], "stratum")
-    return stratum, None if given[1] is None else number(given[1], "probability", True)
+    chance = record[columns.found["probability"]] if "probability" in columns.found else None
+    stratum = _optional_id(record, columns, "stratum")
+    return stratum, None if chance is None else number(chance, "probability", True)
+
+
+def _optional_id(record: Mapping[str, Any], columns: Columns, meaning: str) -> str | None:
+    """An id that a row may have; None where it has none, or a blank."""
+    value = record[columns.found[meaning]] if meaning in columns.found else None
+    return None if value is None or value == "" else id_text(value, meaning)
 
 
 def _text(value: Any) -> str | None:

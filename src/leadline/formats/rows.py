@@ -18,12 +18,15 @@ from leadline.formats.rag import RagRows, rag_of_records
 from leadline.formats.ragfields import is_rag
 from leadline.formats.records import Record, qrels_records, queries_records, run_records
 from leadline.formats.source import Source
+from leadline.formats.texts import Texts
 from leadline.tables import Conflicts, Qrels, Queries, Run
 
 ROWS_ADVICE = "here a line is a row, counted from 1"
 
 
-def read_rows_run(source: Source, form: str, name: str, order: Order = "score") -> Run | RagRows:
+def read_rows_run(
+    source: Source, form: str, name: str, order: Order = "score", texts: Texts | None = None
+) -> Run | RagRows:
     """A run from a file of rows in the format `form`; RagRows where its rows are RAG rows.
 
     Raises
@@ -33,12 +36,14 @@ def read_rows_run(source: Source, form: str, name: str, order: Order = "score") 
     if form == "parquet":
         frame = read_parquet(source)
         if is_rag(frame.columns) and "doc_id" not in resolve(frame.columns, "run").found:
-            return rag_of_records(records_of(frame), source=source.name, name=name, order=order)
+            return rag_of_records(records_of(frame), source=source.name, name=name, order=order, texts=texts)
         return run_of_frame(frame, name=name, source=source.name, order=order)
     if form in ("csv", "tsv"):
         table = delimited.read_table(source, "\t" if form == "tsv" else ",")
         if is_rag(table.header) and "doc_id" not in resolve(table.header, "run").found:
-            return rag_of_records(records_of(table.frame), source=source.name, name=name, order=order)
+            return rag_of_records(
+                records_of(table.frame), source=source.name, name=name, order=order, texts=texts
+            )
         columns = table.columns("run")
         ids, numbers = _asked(columns, "run", table, order)
         return run_of_frame(table.checked(columns, ids, numbers), name=name, source=source.name, order=order)
@@ -50,7 +55,7 @@ def read_rows_run(source: Source, form: str, name: str, order: Order = "score") 
         plain, lines = plain_rows(records, "run", order)
         records = list(objects(lines, faults))
     if plain is None and _are_rag(records):
-        return rag_of_records(records, source=source.name, name=name, order=order, faults=faults)
+        return rag_of_records(records, source=source.name, name=name, order=order, faults=faults, texts=texts)
     answered = set() if plain is None or not records else set(plain["query_id"].unique())
     got = run_records(records, faults, order, answered=answered)
     frame = together(plain, got.frame)
@@ -65,6 +70,7 @@ def read_rows_qrels(
     conflicts: Conflicts = "error",
     grade_map: Mapping[float, float] | None = None,
     max_grade: float | None = None,
+    texts: Texts | None = None,
 ) -> Qrels | RagRows:
     """Judgments from a file of rows in the format `form`; RagRows where its rows are RAG rows.
 
@@ -86,8 +92,9 @@ def read_rows_qrels(
 
     def rag(records: list[Record], faults: Faults | None = None) -> RagRows:
         return rag_of_records(
-            records, source=name, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade, faults=faults
-        )
+            records, source=name, conflicts=conflicts, grade_map=grade_map, max_grade=max_grade, faults=faults,
+            texts=texts,
+        )  # fmt: skip
 
     if form == "parquet":
         frame = read_parquet(source)
@@ -138,7 +145,9 @@ def read_rows_queries(source: Source, form: str) -> Queries | RagRows:
     return queries_of_frame(queries_records(records, faults), source=source.name)
 
 
-def read_rows_rag(source: Source, form: str, name: str, order: Order = "score") -> RagRows:
+def read_rows_rag(
+    source: Source, form: str, name: str, order: Order = "score", texts: Texts | None = None
+) -> RagRows:
     """RAG rows from a file of rows in the format `form`.
 
     Raises
@@ -155,7 +164,7 @@ def read_rows_rag(source: Source, form: str, name: str, order: Order = "score") 
         if isinstance(value, Mapping):
             raise InputError(f"{printable(source.name)}: one JSON object, not a list of rows")
         records = list(objects(lines_of(given), faults)) if isinstance(given, str) else given
-    return rag_of_records(records, source=source.name, name=name, order=order, faults=faults)
+    return rag_of_records(records, source=source.name, name=name, order=order, faults=faults, texts=texts)
 
 
 def read_parquet(source: Source) -> pl.DataFrame:

@@ -15,6 +15,13 @@ from leadline.errors import EmptyInputError, InputError, printable
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 BOM = b"\xef\xbb\xbf"
+MARKS = (
+    (b"\xff\xfe\0\0", "UTF-32"),
+    (b"\0\0\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+"""The byte-order marks of what is refused by name."""
 BLOCK = 4 << 20
 """Bytes read at a time at most: large enough for the parser to be busy, small enough to stay in cache."""
 SMALL_BLOCK = 1 << 20
@@ -113,8 +120,9 @@ class Source:
         try:
             for chunk in self._unpacked(size):
                 if first:
-                    if chunk.startswith((b"\xff\xfe", b"\xfe\xff")):
-                        raise InputError(f"{printable(self.name)}: is UTF-16 text; save it as UTF-8")
+                    encoding = next((name for mark, name in MARKS if chunk.startswith(mark)), None)
+                    if encoding is not None:
+                        raise InputError(f"{printable(self.name)}: is {encoding} text; save it as UTF-8")
                     chunk = chunk.removeprefix(BOM)
                     first = False
                 if chunk:
@@ -150,9 +158,10 @@ class Source:
                 yield out.getvalue()
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).splitlines()[0]
-            raise InputError(
-                f"{printable(self.name)}: the zstd file is cut short or damaged ({reason})"
-            ) from None
+            what = f"is cut short or damaged ({reason})"
+            if "utf8" in reason.lower():
+                what = "holds text that is not UTF-8; save it as UTF-8 (unpacked, its line is named)"
+            raise InputError(f"{printable(self.name)}: the zstd file {what}") from None
 
     def head(self, size: int = 1 << 16) -> bytes:
         """The first unpacked bytes, to recognise the format by."""
@@ -176,8 +185,15 @@ def refuse_binary(data: bytes, name: str, first_line: Callable[[], int] = lambda
     """Raise InputError where `data`, which begins with line `first_line()`, holds a NUL byte: text has none."""
     position = data.find(b"\0")
     if position >= 0:
+        if _is_wide(data[:256]):
+            raise InputError(f"{printable(name)}: is UTF-16 text without a mark; save it as UTF-8")
         line = data.count(b"\n", 0, position) + first_line()
         raise InputError(f"{printable(name)}: line {line}: found a NUL byte; this is a binary file, not text")
+
+
+def _is_wide(head: bytes) -> bool:
+    """True where every other byte is NUL, as in plain text of two bytes a character."""
+    return len(head) >= 8 and any(not any(head[start::2]) and all(head[1 - start :: 2]) for start in (0, 1))
 
 
 def _cannot_read(name: str, error: OSError) -> InputError:

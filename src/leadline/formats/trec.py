@@ -29,6 +29,8 @@ LARGE = 64 << 20
 """From how many bytes on a file is large enough to keep memory for its next block."""
 WHITE = b" \t\r\x0b\x0c"
 """ASCII white space within a line, as C's isspace has it."""
+LONE = re.compile(rb"\r[ \t\x0b\x0c]*[^\s]")
+"""A carriage return with more of the line behind it."""
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
 
 
@@ -73,6 +75,9 @@ def parse(
     fields = None if comments else Fields.of(text, columns.width, columns.whole_tag, plain=True)
     if fields is None:
         refuse_binary(block, name, line)
+        if b"\r" in block and LONE.search(block):
+            rows, faults, total = read_lines(block, columns, comments, line())
+            raise RowsError(name, faults, total, advice(columns))
         text = _normalised(block) + b"\n"
         if comments:
             text = re.sub(rb"(?m)^#[^\n]*(\n|\Z)", b"", text)
@@ -163,6 +168,9 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[bytes | floa
         return RowFault(
             number, error.start + 1, found, "expected UTF-8 text (this byte is not; save the file as UTF-8)"
         )
+    if b"\r" in line.rstrip(WHITE):
+        column = line.find(b"\r") + 1
+        return RowFault(number, column, text, "a lone carriage return; lines end with LF or CRLF")
     fields = line.translate(bytes.maketrans(WHITE, b" " * len(WHITE))).split(b" ")
     fields = [part for part in fields if part]
     names = ", ".join(columns.names)

@@ -141,7 +141,7 @@ def pin(
     """Pin a run for gating by some measures.
 
     Each query's ranked ids and scores are kept to `depth` (at least 100). Where a measure looks deeper than 100
-    (a larger cutoff, none, or a condensed list) and the run goes deeper, its path and hash are kept instead.
+    (a larger cutoff, none, a condensed list) and the run is, its path and hash are kept (of chunks whole rankings).
 
     Raises
     ------
@@ -160,12 +160,11 @@ def pin(
     )
     longest = int(frame.group_by("query_id").len()["len"].max() or 0) if frame.height else 0  # type: ignore[arg-type]
     deepest = max((looks_to(one) for one in parsed), default=0.0)
+    depth = max(depth, longest) if rules.collapse is not None and deepest > LEAST_DEPTH else depth
     by_path = deepest > LEAST_DEPTH and longest > max(LEAST_DEPTH, depth)
-    sha256 = None
     if by_path and run_path is None:
         raise UsageError(f"rules that look below rank {LEAST_DEPTH} need the run as a file, to pin its path")
-    if run_path is not None:
-        sha256 = Source.open(run_path).sha256()
+    sha256 = None if run_path is None else Source.open(run_path).sha256()
     kept = max(LEAST_DEPTH, depth)
     return Baseline(
         run.name,

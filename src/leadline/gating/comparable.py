@@ -27,7 +27,7 @@ def why_not_comparable(
     """
     said = []
     then = Conventions(**baseline.switches)
-    for name in ("order", "score_width", "duplicates", "ignore_self", "depth", "queries"):
+    for name in ("order", "score_width", "duplicates", "ignore_self", "depth", "queries", "collapse"):
         if getattr(then, name) != getattr(rules, name):
             said.append(
                 f"profile {then.profile} was {name.replace('_', ' ')} {getattr(then, name)} at the baseline, "

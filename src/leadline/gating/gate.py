@@ -32,6 +32,7 @@ from leadline.gating.rules import decide, exit_code, findings
 from leadline.gating.worst import WorstQuery, worst_queries
 from leadline.hits import Judged
 from leadline.inputs import Inputs
+from leadline.merging import with_alternatives
 from leadline.movement import heads_of
 from leadline.scores import Comparison, Scores, Verdict
 from leadline.spelling import parse
@@ -138,7 +139,7 @@ def gate(
     empty = GateReport(Verdict("", "", ""), policy, name, candidate.name, change=change, gated=gated)
     empty = replace(empty, labels=given.qrels)
     try:
-        both = replace(given, runs=(_named(baseline.run(), name), candidate)) if not reasons else given
+        both = given if reasons else replace(given, runs=(_pinned(baseline, name, given, rules), candidate))
     except (NotComparableError, EmptyInputError) as error:
         reasons = (str(error),)
     if reasons:
@@ -267,6 +268,11 @@ def _said_of_failed(run: RunSource) -> list[str]:
         said.append(f"{run.name}: {message}: {', '.join(ids[:FAILED])}{more}")
     rest = len(by_message) - MESSAGES
     return said + ([f"{run.name}: and {amount(rest, 'other message')}"] if rest > 0 else [])
+
+
+def _pinned(baseline: Baseline, name: str, given: Inputs, rules: Conventions) -> RunSource:
+    """The baseline's run. Its ids are documents already; the alternatives are those of today's judgments."""
+    return with_alternatives(_named(baseline.run(), name), given.qrels, rules)
 
 
 def _named(run: RunSource, name: str) -> RunSource:

@@ -18,7 +18,7 @@ from leadline.formats.lists import Asked, Graded, Held
 from leadline.formats.losses import losses
 from leadline.formats.read import read_qrels
 from leadline.formats.sniff import FORMATS
-from leadline.formats.source import Source
+from leadline.formats.source import Source, refuse_binary
 from leadline.formats.tools import BY_NAME, IRDS, TABLE, read_tool, write_tool
 from leadline.formats.toolsniff import recognise_tool
 from leadline.formats.write import atomic_write, format_of, write_qrels
@@ -106,7 +106,7 @@ def read_judgments(
         if kind is not None and kind != "ranx":
             held = with_ids(read_tool(kind, source, "judgments"), queries)
             return _from_tool(held, said, kind in JUDGES)
-    qrels = read_qrels(path, input_format=form)
+    qrels = read_qrels(path, input_format=form).one_by_one("a book")
     said |= _by_card(qrels, said)
     if "who" not in said:
         raise _who_is_it(str(path))
@@ -218,6 +218,7 @@ def rows_of(target: str | Path) -> list[Judgment]:
             return book.rows()
     source = Source.open(target)
     if not is_rows(source):
+        refuse_binary(source.head(), source.name)
         raise InputError(
             f"{printable(str(target))}: no book of judgments: neither a database nor JSONL with its rows"
         )

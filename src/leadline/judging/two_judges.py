@@ -222,7 +222,7 @@ def _of_file(path: str, conflicts: Conflicts, form: str | None, option: str = "-
             raise
         advice = f"name a rule to settle them: {option} {', '.join(SETTLING[1:])}"
         raise RowsError(error.source, error.faults, error.total, advice) from None
-    frame = qrels.frame
+    frame = qrels.one_by_one("a certificate").frame
     columns = ["query_id", "doc_id", "grade", *([ROW] if ROW in frame.columns else [])]
     rows = frame.height + qrels.merged + qrels.resolved
     return Side(frame.select(columns), qrels.source, rows, qrels.resolved, conflicts=conflicts)

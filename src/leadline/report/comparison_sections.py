@@ -345,7 +345,9 @@ def account(report: ComparisonReport) -> Iterator[str]:
     yield f"<p>{escaped(wording.conventions_line(scores.conventions))}</p>"
     systems: Mapping[str, Mapping[str, object]] = scores.account.get("systems") or {}
     columns = [
-        key for key in wording.SYSTEM_COUNTS if any(row.get(key) is not None for row in systems.values())
+        key
+        for key in wording.SYSTEM_COUNTS
+        if any(row.get(key) or (row.get(key) == 0 and key not in wording.RARE) for row in systems.values())
     ]
     if columns:
         head = [("System", False), *((wording.SYSTEM_COUNTS[key], True) for key in columns)]

@@ -171,7 +171,16 @@ SYSTEM_COUNTS = {
     "failed": "failed",
     "duplicates_dropped": "duplicates dropped",
     "self_matches": "self-matches dropped",
+    "collapsed": "collapsed into their documents",
+    "copies": "copies of a better-ranked text",
+    "alternatives": "alternatives of a need already met",
+    "texts_exact": "texts matched exactly",
+    "texts_normalised": "texts matched after normalising",
+    "texts_unmatched": "texts unmatched",
 }
+
+RARE = frozenset(list(SYSTEM_COUNTS)[list(SYSTEM_COUNTS).index("collapsed") :])
+"""The counts of what most runs have nothing of: told only where there is some."""
 
 
 def account_line(account: Mapping[str, Any]) -> str:
@@ -203,7 +212,12 @@ def _qrels_text(qrels: Mapping[str, Any]) -> str:
     words = {"queries": "judged queries", "judgments": "judgments", "subtopics": "subtopics"}
     words |= {"relevant": "relevant"}
     texts = [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key) is not None]
-    words = {"merged": "repeated rows merged", "resolved": "conflicts settled", "models": _models(qrels)}
+    words = {
+        "alternatives": "alternative ids",
+        "merged": "repeated rows merged",
+        "resolved": "conflicts settled",
+        "models": _models(qrels),
+    }
     texts += [f"{qrels[key]} {word}" for key, word in words.items() if qrels.get(key)]
     return ", ".join(texts + ([f"from a book by the rule {qrels['rule']}"] if qrels.get("rule") else []))
 

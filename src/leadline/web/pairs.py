@@ -160,9 +160,9 @@ def ranks_of_runs(
     {system: {query_id: {doc_id: rank}}}
     """
     from leadline.conventions import Conventions
+    from leadline.door import name_and_path
     from leadline.formats.read import read_queries, read_run
     from leadline.hits import Judged
-    from leadline.inputs import name_and_path
     from leadline.ranking import head
     from leadline.tables import Qrels
 
