@@ -1,7 +1,7 @@
 """What a format would lose of a table, said before it is written: the table's features against what the format keeps."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from leadline.errors import UnknownNameError, amount
@@ -72,17 +72,39 @@ def losses(kind: Kind, table: "Held | Qrels | Queries | RunSource", form: str) -
     >>> losses("judgments", Held("text", (Graded("star trek", "d1", 2, note="the series"),)), "quepid")
     ['quepid loses 1 note of a judge: left out']
     """
-    keeps = _kept(kind, form)
-    found = features(kind, table)
-    lines = []
+    return list(lost(kind, features(kind, table), form).values())
+
+
+REFUSED = ("fraction", "space", "failed")
+"""What is not left out by a format that cannot keep it: it is not written at all."""
+
+
+def lost(kind: Kind, found: Mapping[str, int], form: str) -> dict[str, str]:
+    """What a file in the format `form` would not keep of the features of a table, in a sentence each.
+
+    Raises
+    ------
+    UnknownNameError: no such format, or one that does not hold that kind.
+
+    >>> lost("run", {"score": 2, "space": 0}, "msmarco")
+    {'score': 'msmarco loses 2 scores: it keeps the order alone'}
+    """
+    keeps = kept(kind, form)
+    sentences = {}
     for feature, count in found.items():
         if count and feature not in keeps:
             one, many, what = WORDS[feature]
-            lines.append(f"{form} loses {amount(count, one, many)}: {what}")
-    return lines
+            sentences[feature] = f"{form} loses {amount(count, one, many)}: {what}"
+    return sentences
 
 
-def _kept(kind: Kind, form: str) -> frozenset[str]:
+def kept(kind: Kind, form: str) -> frozenset[str]:
+    """What a format keeps of a table of that kind, see `WORDS`.
+
+    Raises
+    ------
+    UnknownNameError: no such format, or one that does not hold that kind.
+    """
     tool = BY_NAME.get(form)
     if tool is not None and kind in tool.writes:
         return tool.keeps | ({"id"} if tool.keyed == "id" else frozenset())
