@@ -12,6 +12,7 @@ from leadline.cli.book import app as book
 from leadline.cli.collect import collect
 from leadline.cli.compare import compare, power
 from leadline.cli.context import context
+from leadline.cli.convert import convert
 from leadline.cli.demo import demo
 from leadline.cli.evaluate import evaluate
 from leadline.cli.evidence import app as evidence
@@ -42,6 +43,7 @@ app = typer.Typer(
 app.command(rich_help_panel="Start")(demo)
 app.command(rich_help_panel="Measure")(evaluate)
 app.command(rich_help_panel="Measure")(measures)
+app.command(rich_help_panel="Files")(convert)
 app.command(rich_help_panel="Decide")(compare)
 app.command(rich_help_panel="Decide")(power)
 app.command(rich_help_panel="Decide")(simulate)
