@@ -7,7 +7,7 @@ from pathlib import Path
 from leadline.errors import InputError, UsageError, printable
 from leadline.formats.aim import Aim, aimed
 from leadline.formats.heldtables import held_of, qrels_of_held, queries_of_held, run_of_held
-from leadline.formats.keys import with_ids, with_made_ids, with_texts, write_map
+from leadline.formats.keys import escaped, with_ids, with_made_ids, with_texts, write_map
 from leadline.formats.kinds import Opened, look_at
 from leadline.formats.lists import Asked, Held, Kind
 from leadline.formats.losses import NEEDS, REFUSED, REMARKS, SPACE, features, kept, lost, spaced
@@ -85,9 +85,9 @@ def planned(request: Request) -> Conversion:
     kind = _kind(opened, aim, request.kind)
     with renamed_errors({opened.place: opened.shown}):
         read = read_as(opened, kind, aim.form, request.conflicts)
-        table = (
-            request.watch(read.table) if kind == "run" and not isinstance(read.table, Held) else read.table
-        )  # type: ignore[arg-type]
+        table = read.table
+        if not isinstance(table, (Held, Qrels, Queries)):
+            table = request.watch(table)
         own = read.queries
         notes = [*read.notes]
         if kind != opened.main and opened.main is not None and request.kind is None:
@@ -122,7 +122,7 @@ def _kind(opened: Opened, aim: Aim, wanted: Kind | None) -> Kind:
     if len(both) == 1:
         return both[0]
     if opened.main in both:
-        return opened.main  # type: ignore[return-value]
+        return opened.main
     raise UsageError(
         f"{printable(opened.shown)} ({opened.form}) can be read as {_or(tuple(both))}: say which with --as"
     )
@@ -210,14 +210,27 @@ def _through_held(
     missing = lost(kind, features(kind, held), aim.form) | sampled
     if left_out:
         missing["unmatched"] = "; ".join(left_out)
-    named = {"text", "id"} & set(missing)
-    if named and (request.queries is not None or (texts and request.target != "-")):
-        # Which id stands for which text is not lost: the queries say it, or the map that is written beside.
-        for feature in named:
-            del missing[feature]
-    texts = {} if request.queries is not None or not named or request.target == "-" else texts
+    texts, missing = _mapped(texts, missing, aim, before.keyed, request)
     conversion = Conversion(opened, aim, kind, held, None, texts, lost=missing, notes=tuple(notes))
     return _finished(conversion, before, request)
+
+
+def _mapped(
+    texts: Mapping[str, str], missing: dict[str, str], aim: Aim, was: str, request: Request
+) -> tuple[Mapping[str, str], dict[str, str]]:
+    """The map that is written beside, where there is a need of it; what is lost with it, or without."""
+    named = {"text", "id"} & set(missing)
+    if was == "id" and aim.keyed == "text" and any(escaped(text) != one for one, text in texts.items()):
+        # Read again the texts would become other ids.
+        missing.setdefault(
+            "id", f"{aim.form} names queries by text, of which the ids do not come back by themselves"
+        )
+        named |= {"id"}
+    if request.queries is None and (request.target == "-" or not texts):
+        return {}, missing
+    # Which id stands for which text is not lost: the queries say it, or the map.
+    rest = {name: said for name, said in missing.items() if name not in named}
+    return (texts if named and request.queries is None else {}), rest
 
 
 def _as_held(table: "RunSource | Qrels | Queries") -> Held:

@@ -34,7 +34,7 @@ def read_as(opened: Opened, kind: Kind, aim: str, conflicts: Conflicts = "error"
     """
     if opened.form in BY_NAME:
         assert opened.source is not None
-        return Given(read_tool(opened.form, opened.source, kind))
+        return _of_tool(read_tool(opened.form, opened.source, kind), kind)
     form = None if opened.source is None else opened.form
     notes: list[str] = []
     if is_rag(opened.columns) and len(opened.columns) > 2:
@@ -50,6 +50,18 @@ def read_as(opened: Opened, kind: Kind, aim: str, conflicts: Conflicts = "error"
     if keep and qrels.frame["subtopic"].n_unique() == 1 and qrels.frame["subtopic"][0] in NO_SUBTOPIC:
         qrels = replace(qrels, table=qrels.frame.drop("subtopic"))
     return Given(qrels, _own_queries(opened), (*notes, *merged_notes(qrels)))
+
+
+def _of_tool(held: Held, kind: Kind) -> Given:
+    """What the file holds of that kind; that it holds more is said."""
+    if kind == "run" and held.hits:
+        notes = ("its ratings are not in the run (--as qrels writes them)",) if held.graded else ()
+        return Given(replace(held, graded=(), of_judgments=()), notes=notes)
+    if kind == "judgments" and held.hits:
+        return Given(
+            replace(held, hits=(), empty=(), failed={}), notes=("its hits are not in the judgments",)
+        )
+    return Given(held)
 
 
 def merged_notes(qrels: Qrels) -> list[str]:
