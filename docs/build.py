@@ -276,6 +276,32 @@ def tool_losses() -> str:
     return table(("format", *(WORDS[feature][1] for feature in asked)), rows)
 
 
+def kept_by() -> str:
+    """Which format keeps what, for every kind of table, from the tables that `leadline convert` reads."""
+    from leadline.formats.lists import KINDS
+    from leadline.formats.losses import HELD, OWN, REFUSED, WORDS, kept
+    from leadline.formats.tools import TABLE
+
+    parts = []
+    for kind in KINDS:
+        forms = [name for name in OWN[kind] if name != "book"] + [t.name for t in TABLE if kind in t.writes]
+        keeps = {form: kept(kind, form) for form in forms}
+        counted = [name for name in WORDS if name in HELD[kind] or any(name in one for one in keeps.values())]
+        asked = [name for name in counted if not all(name in keeps[form] for form in forms)]
+        asked = [name for name in asked if name != "broken"]
+        no = {name: "refused" if name in REFUSED else "–" for name in asked}
+        rows = [
+            (f"`{form}`", *("yes" if name in keeps[form] else no[name] for name in asked)) for form in forms
+        ]
+        parts += [
+            f"**{'A run' if kind == 'run' else kind.capitalize()}**",
+            "",
+            table(("format", *(WORDS[n][1] for n in asked)), rows),
+            "",
+        ]
+    return "\n".join(parts).rstrip()
+
+
 def report_kinds() -> str:
     """The endings that --write knows."""
     from leadline.report.files import KINDS
@@ -301,6 +327,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "rag fields": rag_fields,
         "tool formats": tool_formats,
         "tool losses": tool_losses,
+        "kept": kept_by,
         "report kinds": report_kinds,
     },
 }

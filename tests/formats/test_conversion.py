@@ -158,7 +158,7 @@ def law(held: Held, kind: Kind, one: str, other: str, folder: Path) -> str:
     except (InputError, UsageError) as error:
         assert str(error) and not back.exists(), error
         return "refused"
-    if again.lost:
+    if again.lost or any("left out" in note for note in again.notes):
         return "lost"
     assert table_at(back, one, kind) == table_at(source, one, kind)
     return "same"

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from leadline.errors import InputError, UsageError, printable
+from leadline.errors import InputError, UsageError, amount, printable
 from leadline.formats.aim import Aim, aimed
+from leadline.formats.columns import resolve
 from leadline.formats.heldtables import held_of, qrels_of_held, queries_of_held, run_of_held
 from leadline.formats.keys import escaped, with_ids, with_made_ids, with_texts, write_map
 from leadline.formats.kinds import Opened, look_at
@@ -195,6 +196,11 @@ def _through_held(
             name: text for name, text in told.items() if name in ("subtopic", "stratum", "probability")
         }
         held = _asked(replace(_as_held(table), source=opened.shown), own)
+        bare = 0 if own is None else own.frame.height - len(held.asked)
+        if bare > 0:
+            notes.append(
+                f"{amount(bare, 'query', 'queries')} of the folder without a judgment in it: left out"
+            )
     keeps = kept(kind, aim.form)
     if request.queries is not None and held.keyed == "id":
         held = _asked(held, request.queries, keeps)
@@ -343,8 +349,22 @@ def carried_out(conversion: Conversion, watch: Watch = lambda run: run) -> Path 
     return beside
 
 
+def _own_names(queries: Queries, shown: str) -> None:
+    """Refuse further columns that would be read as the query's id or text."""
+    columns = [name for name in queries.frame.columns if name != "row"]
+    told = resolve(columns, "queries")
+    taken = set(told.found.values()) | {name for name, _ in told.wrong}
+    for name in sorted(taken - {"query_id", "text"}):
+        raise InputError(
+            f"{printable(shown)}: the queries' field {printable(name)!r} would be read as their id or text; rename it"
+        )
+
+
 def _write(conversion: Conversion, made: Path) -> None:
     table, aim = conversion.table, conversion.aim
+    for queries in (table, conversion.beside):
+        if isinstance(queries, Queries):
+            _own_names(queries, conversion.opened.shown)
     if isinstance(table, Held):
         write_tool(aim.form, table, made)
     elif aim.form == "beir":
