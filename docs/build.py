@@ -279,14 +279,14 @@ def tool_losses() -> str:
 def kept_by() -> str:
     """Which format keeps what, for every kind of table, from the tables that `leadline convert` reads."""
     from leadline.formats.lists import KINDS
-    from leadline.formats.losses import HELD, OWN, REFUSED, WORDS, kept
+    from leadline.formats.losses import HELD, OWN, REFUSED, SAMPLED, WORDS, kept
     from leadline.formats.tools import TABLE
 
     parts = []
     for kind in KINDS:
         forms = [name for name in OWN[kind] if name != "book"] + [t.name for t in TABLE if kind in t.writes]
         keeps = {form: kept(kind, form) for form in forms}
-        counted = [name for name in WORDS if name in HELD[kind] or any(name in one for one in keeps.values())]
+        counted = [name for name in WORDS if name in HELD[kind] or (kind == "judgments" and name in SAMPLED)]
         asked = [name for name in counted if not all(name in keeps[form] for form in forms)]
         asked = [name for name in asked if name != "broken"]
         no = {name: "refused" if name in REFUSED else "–" for name in asked}

@@ -301,7 +301,8 @@ def _finished(conversion: Conversion, before: Held, request: Request) -> Convers
         return replace(conversion, table=queries, rows=queries.frame.height, queries=queries.frame.height)
     qrels = qrels_of_held(replace(held, notes=(), of_judgments=()))
     beside = None
-    if form == "beir" and any(one.text is not None or one.more for one in held.asked):
+    bare = set(held.keys()) - {row.query for row in held.graded if row.grade is not None}
+    if form == "beir" and (bare or any(one.text is not None or one.more for one in held.asked)):
         beside = queries_of_held(held)
     count = qrels.frame["query_id"].n_unique()
     notes = (*conversion.notes, *merged_notes(qrels))
