@@ -89,6 +89,12 @@ def test_a_document_of_two_indices_is_an_error(tmp_path: Path) -> None:
         read_qrels(saved(tmp_path, wrong))
 
 
+def test_two_requests_of_one_id(tmp_path: Path) -> None:
+    request = {"id": "q", "ratings": [{"_id": "d", "rating": 1}]}
+    with pytest.raises(InputError, match="two requests have the id 'q'"):
+        read_qrels(saved(tmp_path, {"requests": [request, request]}))
+
+
 def test_a_document_rated_twice_is_an_error_named_by_its_place(tmp_path: Path) -> None:
     wrong = {"requests": [{"id": "q", "ratings": [{"_id": "d", "rating": 1}, {"_id": "d", "rating": 0}]}]}
     with pytest.raises(InputError) as caught:

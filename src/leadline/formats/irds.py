@@ -9,15 +9,6 @@ from leadline.errors import ROW, InputError, MissingExtraError, UsageError, prin
 from leadline.formats.tools import IRDS
 
 
-def is_irds(path: object) -> bool:
-    """True for `irds:NAME`.
-
-    >>> is_irds("irds:vaswani"), is_irds("vaswani.run")
-    (True, False)
-    """
-    return str(path).startswith(IRDS)
-
-
 def irds_frame(path: str, kind: str) -> pl.DataFrame:
     """The rows of one kind (`run`, `judgments`, `queries`) of a collection.
 

@@ -10,8 +10,8 @@ from leadline.formats.heldtables import ranked, shown, single
 from leadline.formats.jsontext import decode
 from leadline.formats.jsonwalk import Node, counted, rows_or_tree
 from leadline.formats.lists import Asked, Graded, Held, Hit
-from leadline.formats.rankeval import write_json
 from leadline.formats.source import Source
+from leadline.formats.write import write_json
 
 
 def read_opensearch(source: Source) -> Held:

@@ -9,8 +9,8 @@ from leadline.formats.faults import Faults
 from leadline.formats.heldtables import plain_number, single
 from leadline.formats.jsonwalk import Node, counted, tree
 from leadline.formats.lists import Asked, Graded, Held
-from leadline.formats.rankeval import write_json
 from leadline.formats.source import Source
+from leadline.formats.write import write_json
 
 FURTHER = (("information_need", "information_need"), ("notes", "notes"), ("options", "options"))
 """What stands of a query beside each of its pairs, and the column it becomes."""

@@ -11,7 +11,7 @@ from leadline.formats.heldtables import plain_number, ranked, single
 from leadline.formats.jsonwalk import Node, counted, tree
 from leadline.formats.lists import Asked, Graded, Held, Hit
 from leadline.formats.source import Source
-from leadline.formats.write import atomic_write
+from leadline.formats.write import write_json
 
 DEPTH = 10
 """The `k` of a request that is written: the default of the tool."""
@@ -115,13 +115,11 @@ def _score(one: Mapping[str, Any]) -> Any:
 
 
 def _once(keys: list[str], source: str) -> None:
-    twice = (
-        next((key for place, key in enumerate(keys) if key in keys[:place]), None)
-        if len(set(keys)) < len(keys)
-        else None
-    )
-    if twice is not None:
-        raise InputError(f"{printable(source)}: two requests have the id {printable(twice)!r}")
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            raise InputError(f"{printable(source)}: two requests have the id {printable(key)!r}")
+        seen.add(key)
 
 
 def write_rank_eval(held: Held, path: str | Path) -> None:
@@ -163,20 +161,3 @@ def write_rank_eval_response(held: Held, path: str | Path) -> None:
         raise UsageError(f"{printable(str(path))}: no hit to write")
     failures = {query: {"reason": said} for query, said in held.failed.items()}
     write_json({"metric_score": None, "details": details, "failures": failures}, path)
-
-
-def write_json(value: Any, path: str | Path) -> None:
-    """A value as an indented JSON file; numbers that JSON has no form for are refused.
-
-    Raises
-    ------
-    InputError: an infinite number. UsageError: a place that cannot be written to.
-    """
-    try:
-        text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    except ValueError:
-        raise InputError(
-            f"{printable(str(path))}: an infinite number, which JSON has no form for; write .jsonl or .csv"
-        ) from None
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -9,9 +9,8 @@ from leadline.formats.faults import Faults
 from leadline.formats.heldtables import single
 from leadline.formats.jsonwalk import Node, counted, tree
 from leadline.formats.lists import Graded, Held, Hit
-from leadline.formats.rankeval import write_json
 from leadline.formats.source import Source
-from leadline.formats.write import atomic_write
+from leadline.formats.write import atomic_write, write_json
 
 COLUMNS = ("q_id", "doc_id", "score")
 PARQUET = (".parquet", ".parq")

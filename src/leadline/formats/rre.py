@@ -8,8 +8,8 @@ from leadline.formats.faults import Faults
 from leadline.formats.heldtables import single
 from leadline.formats.jsonwalk import Node, counted, tree
 from leadline.formats.lists import Asked, Graded, Held
-from leadline.formats.rankeval import write_json
 from leadline.formats.source import Source
+from leadline.formats.write import write_json
 
 QUERY = "$query"
 """The placeholder that holds a query's text."""

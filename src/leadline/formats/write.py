@@ -256,6 +256,23 @@ def sunk(
         raise
 
 
+def write_json(value: Any, path: str | Path) -> None:
+    """A value as an indented JSON file; numbers that JSON has no form for are refused.
+
+    Raises
+    ------
+    InputError: an infinite number. UsageError: a place that cannot be written to.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    except ValueError:
+        raise InputError(
+            f"{printable(str(path))}: an infinite number, which JSON has no form for; write .jsonl or .csv"
+        ) from None
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
 def write_lines(lines: pl.DataFrame, path: str | Path, packing: Packing = "uncompressed") -> None:
     """A one-column table as the lines of a text file.
 
