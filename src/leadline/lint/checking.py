@@ -1,0 +1,151 @@
+"""Checking any files that Leadline reads: each for itself, then all of them together."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from leadline.errors import InputError, RowFault, UsageError, keeping
+from leadline.formats.sniff import checked_format
+from leadline.lint.finding import KEPT, Findings, Looked
+from leadline.lint.joins import check_joins
+from leadline.lint.judged import Scale, check_judgments
+from leadline.lint.judged_share import check_shares
+from leadline.lint.kinds import Holds, Kind, Unclear, kind_of
+from leadline.lint.numberings import check_numberings
+from leadline.lint.parts import read_file
+from leadline.lint.reading import Asked, Read
+from leadline.lint.retrying import unreadable
+from leadline.lint.runs import check_run
+from leadline.lint.wording import check_documents, check_queries
+from leadline.tables import Queries
+
+
+def check_files(
+    files: Sequence[str] = (),
+    *,
+    runs: Sequence[str] = (),
+    qrels: Sequence[str] = (),
+    queries: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    cutoffs: Sequence[int] = (10,),
+    grades: str | None = None,
+    input_format: str | None = None,
+    qrels_format: str | None = None,
+    comments: bool = False,
+) -> Findings:
+    """Every fault and warning of the files; those in `files` are told by content, the others are what they are said to be.
+
+    Parameters
+    ----------
+    cutoffs: the k of ties, short answers and the judged share. grades: the scale, such as `0-3`.
+    input_format, qrels_format: of files given as runs and as judgments, where the content does not tell.
+
+    Raises
+    ------
+    UsageError: no file, no such format or scale.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "a.run")
+    ...     _ = file.write_text("q1 Q0 d1 1 2.0 a\\nq1 Q0 d2 2 high a\\n")
+    ...     [(one.code, one.line, one.found) for one in check_files([str(file)], cutoffs=[1]).all()]
+    [('number', 2, 'high')]
+    """
+    _refuse(input_format, qrels_format)
+    scale = None if grades is None else Scale.of(grades)
+    given: dict[Holds, Sequence[str]] = {
+        "queries": queries,
+        "documents": documents,
+        "run": runs,
+        "judgments": qrels,
+    }
+    if not files and not any(given.values()):
+        raise UsageError("no file to check")
+    named = {"run": input_format, "judgments": qrels_format}
+    found = Findings()
+    with keeping(KEPT):
+        wanted = [(path, kind, named.get(kind)) for kind, paths in given.items() for path in paths]
+        told = [*_told(files, found), *_named(wanted, found)]
+        reads = _read(told, Asked(input_format, qrels_format, comments), found)
+    _check(reads, sorted(set(cutoffs)), scale, found)
+    return found
+
+
+def _refuse(input_format: str | None, qrels_format: str | None) -> None:
+    for name in (input_format, qrels_format):
+        if name is not None:
+            checked_format(name)
+    if input_format == "trec-sampled":
+        raise UsageError("trec-sampled is a format of judgments: --qrels-format")
+
+
+def _check(reads: list[Read], every: list[int], scale: Scale | None, found: Findings) -> None:
+    """Every warning: of each file, then of all together."""
+    for read in reads:
+        check_run(read, every, found)
+        check_judgments(read, scale, found)
+        if not read.rag:
+            check_queries(read, found)
+        check_documents(read, found)
+        for note in read.notes:
+            found.warn("texts-unmatched", read.file, note, 1)
+    check_joins(reads, found)
+    check_numberings(reads, found)
+    check_shares(reads, every, found)
+
+
+def _told(files: Iterable[str], found: Findings) -> list[tuple[str, Kind]]:
+    """Each file with what it holds; a BEIR folder as its files."""
+    told = []
+    for path in files:
+        try:
+            kind = kind_of(path)
+        except Unclear as unclear:
+            found.fault(path, RowFault(0, None, "", str(unclear)), "unknown-kind")
+            found.looked.append(Looked(path, (), "unknown"))
+        except InputError as error:
+            unreadable(error, path, found)
+            found.looked.append(Looked(path, (), "unreadable"))
+        else:
+            told += list(_beir(path)) if kind.holds == "beir" else [(path, kind)]
+    return told
+
+
+def _beir(path: str) -> Iterable[tuple[str, Kind]]:
+    place = Path(path)
+    for pattern, kind in (
+        ("queries.jsonl*", Kind("queries", "jsonl")),
+        ("qrels/*.tsv*", Kind("judgments", "tsv")),
+        ("corpus.jsonl*", Kind("documents", "jsonl")),
+    ):
+        yield from ((str(file), kind) for file in sorted(place.glob(pattern)))
+
+
+def _named(wanted: Iterable[tuple[str, Holds, str | None]], found: Findings) -> list[tuple[str, Kind]]:
+    """Each file that was said to be something, with the format that its content has."""
+    from leadline.lint.kinds import format_of
+
+    told = []
+    for path, holds, form in wanted:
+        try:
+            told.append((path, Kind(holds, form or format_of(path, holds))))
+        except InputError as error:
+            unreadable(error, path, found)
+            found.looked.append(Looked(path, (), "unreadable"))
+    return told
+
+
+def _read(told: list[tuple[str, Kind]], asked: Asked, found: Findings) -> list[Read]:
+    """The files as tables. Queries are read first, as they give their ids to files that name queries by text."""
+    reads: dict[int, Read] = {}
+    order = sorted(range(len(told)), key=lambda at: told[at][1].holds != "queries")
+    for at in order:
+        path, kind = told[at]
+        read = read_file(path, kind, asked, found)
+        if read is None:
+            found.looked.append(Looked(path, (), kind.form))
+            continue
+        reads[at] = read
+        found.looked.append(read.looked())
+        if kind.holds == "queries" and asked.queries is None and read.queries is not None:
+            asked = Asked(asked.input_format, asked.qrels_format, asked.comments, Queries(read.queries, path))
+    return [reads[at] for at in sorted(reads)]
