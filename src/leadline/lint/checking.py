@@ -1,6 +1,7 @@
 """Checking any files that Leadline reads: each for itself, then all of them together."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from leadline.errors import InputError, RowFault, UsageError, keeping
@@ -9,7 +10,7 @@ from leadline.lint.finding import KEPT, Findings, Looked
 from leadline.lint.joins import check_joins
 from leadline.lint.judged import Scale, check_judgments
 from leadline.lint.judged_share import check_shares
-from leadline.lint.kinds import Holds, Kind, Unclear, kind_of
+from leadline.lint.kinds import Holds, Kind, Unclear, format_of, kind_of
 from leadline.lint.numberings import check_numberings
 from leadline.lint.parts import read_file
 from leadline.lint.reading import Asked, Read
@@ -93,18 +94,22 @@ def _check(reads: list[Read], every: list[int], scale: Scale | None, found: Find
     check_shares(reads, every, found)
 
 
-def _told(files: Iterable[str], found: Findings) -> list[tuple[str, Kind]]:
+Told = list[tuple[str, Kind | None]]
+"""Each file with what it holds; None where it cannot be read or told."""
+
+
+def _told(files: Iterable[str], found: Findings) -> Told:
     """Each file with what it holds; a BEIR folder as its files."""
-    told = []
+    told: Told = []
     for path in files:
         try:
             kind = kind_of(path)
         except Unclear as unclear:
             found.fault(path, RowFault(0, None, "", str(unclear)), "unknown-kind")
-            found.looked.append(Looked(path, (), "unknown"))
+            told.append((path, None))
         except InputError as error:
             unreadable(error, path, found)
-            found.looked.append(Looked(path, (), "unreadable"))
+            told.append((path, None))
         else:
             told += list(_beir(path)) if kind.holds == "beir" else [(path, kind)]
     return told
@@ -120,32 +125,31 @@ def _beir(path: str) -> Iterable[tuple[str, Kind]]:
         yield from ((str(file), kind) for file in sorted(place.glob(pattern)))
 
 
-def _named(wanted: Iterable[tuple[str, Holds, str | None]], found: Findings) -> list[tuple[str, Kind]]:
+def _named(wanted: Iterable[tuple[str, Holds, str | None]], found: Findings) -> Told:
     """Each file that was said to be something, with the format that its content has."""
-    from leadline.lint.kinds import format_of
-
-    told = []
+    told: Told = []
     for path, holds, form in wanted:
         try:
             told.append((path, Kind(holds, form or format_of(path, holds))))
         except InputError as error:
             unreadable(error, path, found)
-            found.looked.append(Looked(path, (), "unreadable"))
+            told.append((path, None))
     return told
 
 
-def _read(told: list[tuple[str, Kind]], asked: Asked, found: Findings) -> list[Read]:
+def _read(told: Told, asked: Asked, found: Findings) -> list[Read]:
     """The files as tables. Queries are read first, as they give their ids to files that name queries by text."""
     reads: dict[int, Read] = {}
-    order = sorted(range(len(told)), key=lambda at: told[at][1].holds != "queries")
-    for at in order:
+    first = [at for at, (_, kind) in enumerate(told) if kind is not None and kind.holds == "queries"]
+    for at in dict.fromkeys([*first, *range(len(told))]):
         path, kind = told[at]
-        read = read_file(path, kind, asked, found)
+        read = None if kind is None else read_file(path, kind, asked, found)
         if read is None:
-            found.looked.append(Looked(path, (), kind.form))
             continue
         reads[at] = read
-        found.looked.append(read.looked())
-        if kind.holds == "queries" and asked.queries is None and read.queries is not None:
-            asked = Asked(asked.input_format, asked.qrels_format, asked.comments, Queries(read.queries, path))
+        if at in first and asked.queries is None and read.queries is not None:
+            asked = replace(asked, queries=Queries(read.queries, path))
+    for at, (path, kind) in enumerate(told):
+        unread = Looked(path, (), "unknown" if kind is None else kind.form)
+        found.looked.append(reads[at].looked() if at in reads else unread)
     return [reads[at] for at in sorted(reads)]

@@ -98,7 +98,10 @@ class Findings:
 
     def faults(self, every: bool = False) -> Iterator[Finding]:
         """The first ten faults of each kind of each file, or all, each with the number of its kind there."""
-        for (file, code, _), rows in self._kinds.items():
+        place = {one.file: at for at, one in enumerate(self.looked)}
+        for (file, code, _), rows in sorted(
+            self._kinds.items(), key=lambda kind: place.get(kind[0][0], len(place))
+        ):
             for row in rows if every else rows[:EXAMPLES]:
                 line = row.line if row.line > 0 else None
                 yield Finding(code, file, row.expected, len(rows), line, row.column, row.found, row.path)

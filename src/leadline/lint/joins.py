@@ -51,7 +51,6 @@ def side(read: Read, part: Part, name: str) -> Side | None:
     frame: pl.DataFrame | None = getattr(read, part)
     if frame is None:
         return None
-    frame = frame if ROW in frame.columns else frame.with_row_index(ROW, offset=1)
     ids = frame.select(pl.col(name).alias("id"), pl.col(ROW).cast(pl.Int64))
     if part == "run" and name == "query_id" and (read.empty or read.failed):
         more = [*read.empty, *read.failed]
@@ -74,15 +73,19 @@ def sides(reads: list[Read], name: str) -> list[tuple[Side, Side]]:
         for left in range(len(reads)):
             for right in range(len(reads)):
                 a, b = one(left, first), one(right, second)
-                # RAG rows are their own queries.
                 if (
                     a is not None
                     and b is not None
                     and left != right
-                    and not (second == "queries" and b.read.rag)
+                    and not (second == "queries" and _bare(b))
                 ):
                     found.append((a, b))
     return found
+
+
+def _bare(one: Side) -> bool:
+    """True where the queries are only those that judgments or a run of the same file name."""
+    return one.read.qrels is not None or one.read.run is not None
 
 
 def check_joins(reads: list[Read], found: Findings) -> None:

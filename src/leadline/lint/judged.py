@@ -41,7 +41,6 @@ def check_judgments(read: Read, scale: Scale | None, found: Findings) -> None:
     qrels = read.qrels
     if qrels is None or not qrels.height:
         return
-    qrels = qrels if ROW in qrels.columns else qrels.with_row_index(ROW, offset=1)
     _twice(read, qrels, found)
     _negative(read, qrels, found)
     if scale is not None:

@@ -14,7 +14,7 @@ from leadline.formats.trec import QRELS, RUN, SAMPLED, Columns, Table, parse, re
 from leadline.ids import to_series
 from leadline.lint.finding import EXAMPLES, KEPT, Findings, place
 from leadline.lint.kinds import Kind
-from leadline.lint.reading import Asked, Read, of_qrels, of_rag, of_run, read_tool_file, refused
+from leadline.lint.reading import Asked, Read, lined, of_qrels, of_rag, of_run, read_tool_file, refused
 from leadline.lint.retrying import read_on, unreadable
 from leadline.tables import EVERY
 
@@ -85,7 +85,7 @@ def read_trec(path: str, columns: Columns, asked: Asked, found: Findings) -> pl.
     except LeadlineError as error:
         refused(error, path, found)
         return None
-    frame = pl.concat(frames)
+    frame = pl.concat(frames) if frames else pl.DataFrame()
     if frame.height == 0:
         if not found.faults_of(path):
             unreadable(InputError("no rows in it"), path, found)
@@ -179,7 +179,7 @@ def read_queries_file(path: str, form: str, asked: Asked, found: Findings) -> Re
         return read_tool_file(path, form, asked, found)
     named = "trec" if form in ("tsv", "trec") and not _has_header(path) else form
     queries = read_on(path, form, lambda where: read_queries(where, input_format=named), found)
-    return None if queries is None else Read(path, form, queries=queries.frame)
+    return None if queries is None else Read(path, form, queries=lined(queries.frame))
 
 
 def _has_header(path: str) -> bool:
@@ -253,7 +253,7 @@ def read_rag_file(path: str, form: str, asked: Asked, found: Findings) -> Read |
         except RowsError:
             raise
         except InputError:
-            return Read(path, form, queries=read_queries(where, input_format=form).frame, rag=True)
+            return Read(path, form, queries=lined(read_queries(where, input_format=form).frame), rag=True)
 
     return read_on(path, form, read, found)
 

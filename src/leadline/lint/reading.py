@@ -106,7 +106,7 @@ def of_held(path: str, form: str, held: Held, asked: Asked, found: Findings) -> 
                 read.qrels = qrels.with_columns(pl.Series(ROW, range(1, len(graded) + 1), dtype=pl.Int64))
                 read.places["qrels"] = tuple(row.path for row in graded)
         if mine.asked:
-            read.queries = queries_of_held(mine).frame
+            read.queries = lined(queries_of_held(mine).frame)
     except InputError as error:
         unreadable(error, path, found)
         return None
@@ -116,26 +116,33 @@ def of_held(path: str, form: str, held: Held, asked: Asked, found: Findings) -> 
     return read
 
 
+def lined(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with the column `row`: lines as it has them, else its rows counted from 1."""
+    return frame if ROW in frame.columns else frame.with_row_index(ROW, offset=1)
+
+
 def of_run(path: str, form: str, run: Run) -> Read:
     """A run in memory as it is checked."""
-    return Read(path, form, run=run.frame, empty=run.empty, failed=run.failed, places={"run": run.places})
+    return Read(
+        path, form, run=lined(run.frame), empty=run.empty, failed=run.failed, places={"run": run.places}
+    )
 
 
 def of_rag(path: str, form: str, rag: Any) -> Read:
     """RAG rows: what was retrieved, the references, the questions."""
     read = Read(path, form, rag=True)
     if rag.run is not None:
-        read.run, read.empty, read.failed = rag.run.frame, rag.run.empty, rag.run.failed
+        read.run, read.empty, read.failed = lined(rag.run.frame), rag.run.empty, rag.run.failed
         read.scored = not ((rag.run.frame["score"] < 0) & (rag.run.frame["score"] % 1 == 0)).all()
     if rag.qrels is not None:
-        read.qrels = rag.qrels.frame
-    read.queries = rag.queries.frame
+        read.qrels = lined(rag.qrels.frame)
+    read.queries = lined(rag.queries.frame)
     return read
 
 
 def of_qrels(path: str, form: str, qrels: Qrels) -> Read:
     """Judgments as they are checked."""
-    return Read(path, form, qrels=qrels.frame)
+    return Read(path, form, qrels=lined(qrels.frame))
 
 
 def refused(error: LeadlineError, path: str, found: Findings) -> None:

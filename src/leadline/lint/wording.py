@@ -62,7 +62,6 @@ def check_documents(read: Read, found: Findings) -> None:
 
 def _told(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     """id, text, the text in plain form (letters and digits of all scripts, in lower case), and the line."""
-    frame = frame if ROW in frame.columns else frame.with_row_index(ROW, offset=1)
     text = pl.col("text").cast(pl.String).fill_null("")
     plain = text.str.to_lowercase().str.replace_all(r"[^\p{L}\p{M}\p{N}+#]+", " ").str.strip_chars()
     return frame.select(pl.col(name).alias("id"), text.alias("text"), plain.alias("plain"), pl.col(ROW))
