@@ -24,7 +24,7 @@ _FAULTS = (
     ("encoding", "bytes that are not UTF-8 text", "save the file as UTF-8"),
     ("not-text", "a NUL byte or half of a surrogate pair: text has none", "write the file again from its source"),
     ("fields", "a row with too few or too many fields, or a column that is unknown, missing or there twice",
-     "bring the row into the form that the message names"),
+     "bring the row into the form that the message names; --comments passes over lines that begin with #"),
     ("quotes", "quotes that do not close, or stand inside a field", "write the file with a CSV library"),
     ("json", "a line or file that is not the JSON it should be", "write it with a JSON library, one object a line"),
     ("id", "an id that is missing, or is no text and no whole number", "give each row its ids, as text"),

@@ -146,7 +146,7 @@ def _text_kind(path: str, names: Sequence[str]) -> Literal["queries", "documents
         return "queries"
     if plains & (set(IDS) - {"id"}) or "title" in plains:
         return "documents"
-    name = Path(path).name.lower()
+    name = Path(path).name.lower() if not names or "text" in plains else ""
     if re.search("quer|topic|question", name):
         return "queries"
     if re.search("doc|corpus|passage|chunk|collection", name):

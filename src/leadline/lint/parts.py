@@ -178,7 +178,7 @@ def read_queries_file(path: str, form: str, asked: Asked, found: Findings) -> Re
     if form in BY_NAME:
         return read_tool_file(path, form, asked, found)
     named = "trec" if form in ("tsv", "trec") and not _has_header(path) else form
-    queries = read_on(path, form, lambda where: read_queries(where, input_format=named), found)
+    queries = read_on(path, named, lambda where: read_queries(where, input_format=named), found)
     return None if queries is None else Read(path, form, queries=lined(queries.frame))
 
 
@@ -203,15 +203,19 @@ def read_documents_file(path: str, form: str, asked: Asked, found: Findings) -> 
             return None
         frame = pl.DataFrame({"doc_id": list(texts), "text": list(texts.values())})
         return Read(path, form, documents=frame.with_row_index(ROW, offset=1))
-    if form in ("tsv", "trec") and not _has_header(path):
-        queries = read_on(path, "tsv", lambda where: read_queries(where, input_format="trec"), found)
-        return (
-            None
-            if queries is None
-            else Read(path, "tsv", documents=queries.frame.rename({"query_id": "doc_id"}))
-        )
+    # Lines of an id, a tab and a text stand each for itself.
+    form = "trec" if form in ("tsv", "trec") and _is_plain(path) else form
     documents = read_on(path, form, _documents, found)
-    return None if documents is None else Read(path, form, documents=documents)
+    return None if documents is None else Read(path, "tsv" if form == "trec" else form, documents=documents)
+
+
+def _is_plain(path: str) -> bool:
+    from leadline.formats.documents import is_plain
+
+    try:
+        return is_plain(Source.open(path).head())
+    except LeadlineError:
+        return False
 
 
 def _documents(where: str) -> pl.DataFrame:
@@ -222,7 +226,7 @@ def _documents(where: str) -> pl.DataFrame:
     ids: list[str] = []
     texts: list[str] = []
     lines: list[int] = []
-    seen: dict[str, int] = {}
+    seen: dict[str, tuple[int, str]] = {}
     for line, row in document_rows(Source.open(where), faults):
         try:
             own, text = document_id(row), document_text(row)
@@ -230,10 +234,17 @@ def _documents(where: str) -> pl.DataFrame:
             faults.add(line, None, wrong.found, wrong.expected)
             continue
         if own in seen:
-            faults.add(line, None, own, f"each document stands once; line {seen[own]} has it too")
+            first, before = seen[own]
+            if before != text:
+                faults.add(
+                    line,
+                    None,
+                    own,
+                    f"each document stands once, or with the same text; line {first} has another",
+                )
             continue
         title = next((value for name, value in row.items() if plain(str(name)) == "title"), None)
-        seen[own] = line
+        seen[own] = (line, text)
         ids.append(own)
         texts.append(f"{title}\n{text}" if title else text)
         lines.append(line)

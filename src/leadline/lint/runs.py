@@ -184,7 +184,7 @@ def _twice(read: Read, run: pl.DataFrame, found: Findings) -> None:
         "document-twice",
         read.file,
         f"{amount(again.height, 'row repeats', 'rows repeat')} a document of the same query "
-        f"({amount(queries, 'query', 'queries')}); `evaluate` refuses that unless --duplicates first is given",
+        f"({amount(queries, 'query', 'queries')})",
         again.height,
         line=again[ROW][0],
         found=f"{again['query_id'][0]} {again['doc_id'][0]}",
