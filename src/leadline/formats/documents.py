@@ -1,4 +1,4 @@
-"""The texts of documents by id: from JSONL, CSV, TSV (also without a header) or Parquet, a BEIR corpus, or a folder of text files."""
+"""The texts of documents by id: from JSONL, CSV, TSV (header or not) or Parquet, a BEIR corpus, or a folder of text files."""
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path

@@ -34,7 +34,15 @@ def _warn(read: Read, judged: Read, cutoff: int, shares: list[float], found: Fin
     mean = sum(shares) / len(shares)
     short = sum(share < 1 for share in shares)
     where = "" if judged is read else f" ({printable(judged.file)})"
-    shown = f"{mean:.0%}" if 0.01 <= mean <= 0.985 else f"{mean:.1%}" if mean < 0.9995 else f"{mean:.3%}"
+    shown = (
+        "nothing"
+        if mean == 0
+        else f"{mean:.0%}"
+        if 0.01 <= mean <= 0.985
+        else f"{mean:.1%}"
+        if mean < 0.9995
+        else f"{mean:.3%}"
+    )
     text = (
         f"{shown} of the top {cutoff} is judged{where}, as a mean over {len(shares)} queries; in {short} of them nobody judged "
         "some document there"

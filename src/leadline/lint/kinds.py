@@ -17,6 +17,7 @@ from leadline.formats.source import Source
 from leadline.formats.toolsniff import recognise_tool
 
 Holds = Literal["run", "judgments", "queries", "documents", "rag", "book", "beir", "tool"]
+NUMBER = re.compile(rb"[+-]?[\d.]+(?:[eE][+-]?\d+)?|[+-]?(?:inf|nan)", re.IGNORECASE)
 KNOWN = "a run, judgments, queries, documents, RAG rows, or a file of another tool"
 
 
@@ -106,8 +107,11 @@ def _header(text: str, separator: str) -> list[str]:
 def _by_width(head: bytes, path: str) -> Kind:
     """A TREC file by the number of fields that most of its first lines have."""
     lines = [line for line in head.split(b"\n")[:200] if line.strip() and not line.startswith(b"#")]
-    widths = [len(line.split()) for line in lines[:-1] or lines]
-    six, four = sum(width >= 6 for width in widths), sum(width == 4 for width in widths)
+    rows = [line.split() for line in lines[:-1] or lines]
+    widths = [len(row) for row in rows]
+    # Lines of prose have many words too, but no numbers where a rank, a score or a grade stands.
+    six = sum(len(row) >= 6 and any(map(NUMBER.fullmatch, row[3:5])) for row in rows)
+    four = sum(len(row) == 4 and any(map(NUMBER.fullmatch, (row[1], row[3]))) for row in rows)
     tabbed = sum(line.count(b"\t") == 1 for line in lines[:-1] or lines)
     if tabbed > len(widths) / 2:
         return Kind(_text_kind(path, []), "tsv")

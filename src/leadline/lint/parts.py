@@ -179,7 +179,11 @@ def read_queries_file(path: str, form: str, asked: Asked, found: Findings) -> Re
         return read_tool_file(path, form, asked, found)
     named = "trec" if form in ("tsv", "trec") and not _has_header(path) else form
     queries = read_on(path, named, lambda where: read_queries(where, input_format=named), found)
-    return None if queries is None else Read(path, form, queries=lined(queries.frame))
+    return (
+        None
+        if queries is None
+        else Read(path, "tsv" if named == "trec" else form, queries=lined(queries.frame))
+    )
 
 
 def _has_header(path: str) -> bool:
