@@ -62,7 +62,13 @@ def test_kinds(name: str, text: str, holds: str, form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("x", "a b c\n"), ("x.jsonl", '{"_id": "1", "text": "t"}\n'), ("x.json", '{"a": 1}')]
+    ("name", "text"),
+    [
+        ("x", "a b c\n"),
+        ("x.jsonl", '{"_id": "1", "text": "t"}\n'),
+        ("x.json", '{"a": 1}'),
+        ("x.jsonl", '{"query_id": "q", "document_id": "d", "start": 0, "end": 9}\n'),
+    ],
 )
 def test_what_is_not_clear_is_not_guessed(name: str, text: str) -> None:
     with pytest.raises(Unclear):
@@ -177,6 +183,15 @@ def test_text_keys_take_the_ids_of_the_queries() -> None:
     write("a.run", "q1 Q0 d1 1 1.0 a\n")
     assert not check_files(["a.run", "r.csv", "queries.jsonl"], cutoffs=[1]).all()
     assert [one.code for one in check_files(["a.run", "r.csv"], cutoffs=[1]).all()] == ["no-overlap"]
+
+
+def test_a_file_of_which_no_row_can_stand_is_named_once() -> None:
+    write("documents.jsonl", '{"doc_id": "d1"}\n{"doc_id": "d2"}\n')
+    found = check_files(["documents.jsonl"])
+    assert [(one.line, one.message) for one in found.faults()] == [
+        (1, "a document has a text"),
+        (2, "a document has a text"),
+    ]
 
 
 def test_a_beir_folder() -> None:

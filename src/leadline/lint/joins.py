@@ -84,8 +84,8 @@ def sides(reads: list[Read], name: str) -> list[tuple[Side, Side]]:
 
 
 def _bare(one: Side) -> bool:
-    """True where the queries are only those that judgments or a run of the same file name."""
-    return one.read.qrels is not None or one.read.run is not None
+    """True where the queries are only those that judgments, a run or RAG rows of the same file name."""
+    return one.read.rag or one.read.qrels is not None or one.read.run is not None
 
 
 def check_joins(reads: list[Read], found: Findings) -> None:

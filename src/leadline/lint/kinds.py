@@ -128,6 +128,10 @@ def _by_width(head: bytes, path: str) -> Kind:
 
 def _by_names(names: Sequence[str], path: str, form: str) -> Kind:
     """Rows by the names of their fields."""
+    if {"start", "end"} <= {plain(name) for name in names}:
+        raise Unclear(
+            "ranges of text, as evidence and chunks have them; `leadline evidence check` looks at these"
+        )
     run, qrels = resolve(names, "run").found, resolve(names, "qrels").found
     if is_rag(names) and not ("doc_id" in run and ({"score", "rank"} & set(run) or "grade" in qrels)):
         return Kind("rag", form)

@@ -36,7 +36,8 @@ def read_on(path: str, form: str, read: Callable[[str], Made], found: Findings) 
                 lines = _blankable(error, current, form)
                 if not lines or turn == ROUNDS - 1:
                     return None
-                _blank(current, copy, lines)
+                if _blank(current, copy, lines):
+                    return None
                 current = str(copy)
             except EmptyInputError as error:
                 if not found.faults_of(path):
@@ -101,12 +102,14 @@ def _unpacked_name(path: str) -> str:
     return path.removesuffix(".gz").removesuffix(".zst") if path != "-" else "stdin"
 
 
-def _blank(path: str, copy: Path, lines: set[int]) -> None:
+def _blank(path: str, copy: Path, lines: set[int]) -> bool:
+    """Write the copy with these lines blank; True where no line is left."""
     rows = _data(path).split(b"\n")
     for line in lines:
         if 0 < line <= len(rows):
             rows[line - 1] = b""
     copy.write_bytes(b"\n".join(rows))
+    return not any(row.strip() for row in rows)
 
 
 def _text_only(path: str, copy: Path, found: Findings) -> str:
