@@ -122,7 +122,7 @@ CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, File
         {"a.run": "007 Q0 d1 1 2 a\n007 Q0 d2 2 1 a\n", "q.txt": "007 0 d1 1\n"},
     ),
     "float-ids": (
-        {"a.run": "1e5 Q0 d1 1 2 a\n12.0 Q0 d2 2 1 a\n", "q.txt": "100000 0 d1 1\n12 0 d1 1\n"}, ("a.run", 1, None, "1e5"), 2,
+        {"a.run": "1e5 Q0 d1 1 2 a\n12.0 Q0 d2 2 1 a\n", "q.txt": "100000 0 d1 1\n0012 0 d1 1\n"}, ("a.run", 1, None, "1e5"), 2,
         {"a.run": "v1.0 Q0 d1 1 2 a\nv1.0 Q0 d2 2 1 a\n", "q.txt": "v1.0 0 d1 1\n"},
     ),
     "case-ids": (

@@ -188,7 +188,8 @@ def _without_zeros(column: pl.Expr) -> pl.Expr:
 def _as_number(column: pl.Expr) -> pl.Expr:
     value = column.cast(pl.Float64, strict=False)
     whole = pl.when(value.abs() < 2.0**53).then(value).cast(pl.Int64, strict=False).cast(pl.String)
-    return pl.when(column.str.contains(FLOAT)).then(whole).otherwise(column)
+    # What became a number has lost its zeros too.
+    return _without_zeros(pl.when(column.str.contains(FLOAT)).then(whole).otherwise(column))
 
 
 FORMS = {
@@ -210,6 +211,8 @@ def _alike(left: Side, right: Side, name: str, found: Findings) -> None:
         same = mine.with_columns(form=form(pl.col("id"))).join(
             theirs.with_columns(form=form(pl.col("id"))), on="form", suffix="_there"
         )
+        if code == "float-ids":
+            same = same.filter(pl.col("id").str.contains(FLOAT) | pl.col("id_there").str.contains(FLOAT))
         if not same.height:
             continue
         first = same.row(0, named=True)

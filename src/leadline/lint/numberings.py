@@ -59,7 +59,7 @@ def _suspicious(plain: Side, other: Side) -> _Told | None:
     lacking = sorted(mine - theirs)
     if not both or len(lacking) < GAPS * last:
         return None
-    examples = tuple(f"{SAY[other.part]} lack {number}" for number in lacking[:5])
+    examples = tuple(f"{number} is not in {SAY[other.part]}" for number in lacking[:5])
     return _Told(last, highest, len(theirs), both, examples)
 
 

@@ -147,7 +147,7 @@ def _examples(one: Finding) -> str:
     shown = [*one.examples[:3], *first]
     own = f"{printable(one.file)}:"
     shown = [f"line {text.removeprefix(own)}" if text.startswith(own) else text for text in shown]
-    more = ", …" if one.count > len(shown) and shown else ""
+    more = ", …" if len(one.examples) > 3 else ""
     return ", ".join(shown) + more
 
 
