@@ -72,6 +72,8 @@ def test_a_file_that_was_said_to_be_something(capsys: pytest.CaptureFixture[str]
     ("arguments", "message"),
     [
         ((), "no file to check"),
+        (("-",), "not standard input"),
+        (("a.run", "--qrels", "-"), "not standard input"),
         (("a.run", "--grades", "best"), "--grades 'best' is no scale"),
         (("a.run", "--grades", "3-0"), "is no scale"),
         (("a.run", "--format", "xml"), "is not one of table, json, md"),

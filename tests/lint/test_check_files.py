@@ -194,6 +194,25 @@ def test_a_file_of_which_no_row_can_stand_is_named_once() -> None:
     ]
 
 
+def test_faults_of_whole_files_have_their_code_and_place() -> None:
+    import polars as pl
+
+    pl.DataFrame({"query_id": [7.0, 8.0], "doc_id": ["d1", "d1"], "score": [3.0, 2.0]}).write_parquet(
+        "f.parquet"
+    )
+    write("a.csv", "qid,docno,label\nq,d,1\n".encode("utf-16"))
+    write("b.json", '{"q": {"d": 1,\n "d": 2}}')
+    write("c.json", '{"requests": [{"id": "q", "ratings": [{"_id": "d", "rating": "x"}]}]}')
+    found = check_files(["f.parquet", "a.csv", "b.json", "c.json"])
+    told = [(one.file, one.code, one.path) for one in found.faults()]
+    assert told == [
+        ("f.parquet", "id", ""),
+        ("a.csv", "encoding", ""),
+        ("b.json", "json", ""),
+        ("c.json", "number", "requests[0].ratings[0].rating"),
+    ]
+
+
 def test_a_beir_folder() -> None:
     write("b/queries.jsonl", '{"_id": "q1", "text": "who"}\n')
     write("b/corpus.jsonl", '{"_id": "d1", "text": "it"}\n{"_id": "d2", "text": ""}\n')

@@ -42,7 +42,7 @@ def check_files(
 
     Raises
     ------
-    UsageError: no file, no such format or scale.
+    UsageError: no file, or standard input; no such format or scale.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -61,6 +61,8 @@ def check_files(
     }
     if not files and not any(given.values()):
         raise UsageError("no file to check")
+    if "-" in [*files, *(path for paths in given.values() for path in paths)]:
+        raise UsageError("a check reads its files more than once: give it a file, not standard input")
     named = {"run": input_format, "judgments": qrels_format}
     found = Findings()
     with keeping(KEPT):

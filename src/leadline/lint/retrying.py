@@ -61,13 +61,8 @@ def unreadable(error: Exception, path: str, found: Findings, current: str = "") 
     at = line or re.search(r"at line (\d+), column (\d+)", message)
     if at is not None and line is None:
         column = int(at[2])
-    code = (
-        "json"
-        if re.search("JSON|in one object", message)
-        else "encoding"
-        if "UTF-" in message
-        else "unreadable"
-    )
+    codes = (("json", "JSON|in one object"), ("encoding", "UTF-"), ("id", "ids are text"))
+    code = next((name for name, words in codes if re.search(words, message)), "unreadable")
     found.fault(path, RowFault(int(at[1]) if at else 0, column, "", message), code)
 
 
