@@ -309,6 +309,14 @@ def report_kinds() -> str:
     return code(KINDS)
 
 
+def check_codes() -> str:
+    """Every code of a check, from its table."""
+    from leadline.lint.codes import TABLE
+
+    rows = [(f"`{one.name}`", one.severity, one.meaning, one.advice) for one in TABLE]
+    return table(("code", "is a", "meaning", "what to do"), rows)
+
+
 SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     "measures.md": {
         "list": measure_list,
@@ -318,6 +326,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     },
     "commands.md": {"commands": commands, "settings": settings},
     "profiles.md": {"profiles": profiles, "switches": switches},
+    "json-check.md": {"check codes": check_codes},
     "formats.md": {
         "input formats": input_formats,
         "run columns": columns("run"),

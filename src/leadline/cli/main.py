@@ -9,6 +9,7 @@ import typer
 from leadline.cli.agreement import agreement
 from leadline.cli.ann import ann
 from leadline.cli.book import app as book
+from leadline.cli.check import check
 from leadline.cli.collect import collect
 from leadline.cli.compare import compare, power
 from leadline.cli.context import context
@@ -43,7 +44,8 @@ app = typer.Typer(
 app.command(rich_help_panel="Start")(demo)
 app.command(rich_help_panel="Measure")(evaluate)
 app.command(rich_help_panel="Measure")(measures)
-app.command(rich_help_panel="Files")(convert)
+app.command(rich_help_panel="Measure")(check)
+app.command(rich_help_panel="Measure")(convert)
 app.command(rich_help_panel="Decide")(compare)
 app.command(rich_help_panel="Decide")(power)
 app.command(rich_help_panel="Decide")(simulate)
