@@ -276,11 +276,45 @@ def tool_losses() -> str:
     return table(("format", *(WORDS[feature][1] for feature in asked)), rows)
 
 
+def kept_by() -> str:
+    """Which format keeps what, for every kind of table, from the tables that `leadline convert` reads."""
+    from leadline.formats.lists import KINDS
+    from leadline.formats.losses import HELD, OWN, REFUSED, SAMPLED, WORDS, kept
+    from leadline.formats.tools import TABLE
+
+    parts = []
+    for kind in KINDS:
+        forms = [name for name in OWN[kind] if name != "book"] + [t.name for t in TABLE if kind in t.writes]
+        keeps = {form: kept(kind, form) for form in forms}
+        counted = [name for name in WORDS if name in HELD[kind] or (kind == "judgments" and name in SAMPLED)]
+        asked = [name for name in counted if not all(name in keeps[form] for form in forms)]
+        asked = [name for name in asked if name != "broken"]
+        no = {name: "refused" if name in REFUSED else "–" for name in asked}
+        rows = [
+            (f"`{form}`", *("yes" if name in keeps[form] else no[name] for name in asked)) for form in forms
+        ]
+        parts += [
+            f"**{'A run' if kind == 'run' else kind.capitalize()}**",
+            "",
+            table(("format", *(WORDS[n][1] for n in asked)), rows),
+            "",
+        ]
+    return "\n".join(parts).rstrip()
+
+
 def report_kinds() -> str:
     """The endings that --write knows."""
     from leadline.report.files import KINDS
 
     return code(KINDS)
+
+
+def check_codes() -> str:
+    """Every code of a check, from its table."""
+    from leadline.lint.codes import TABLE
+
+    rows = [(f"`{one.name}`", one.severity, one.meaning, one.advice) for one in TABLE]
+    return table(("code", "is a", "meaning", "what to do"), rows)
 
 
 SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
@@ -292,6 +326,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     },
     "commands.md": {"commands": commands, "settings": settings},
     "profiles.md": {"profiles": profiles, "switches": switches},
+    "json-check.md": {"check codes": check_codes},
     "formats.md": {
         "input formats": input_formats,
         "run columns": columns("run"),
@@ -301,6 +336,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "rag fields": rag_fields,
         "tool formats": tool_formats,
         "tool losses": tool_losses,
+        "kept": kept_by,
         "report kinds": report_kinds,
     },
 }

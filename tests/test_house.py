@@ -18,6 +18,7 @@ FLOORS: list[set[str]] = [
     {"cli"},
     {"web"},
     {"report"},
+    {"lint"},
     {"judging"},
     {"locate"},
     {"gating"},

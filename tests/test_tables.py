@@ -5,8 +5,8 @@ import pytest
 
 import leadline
 from leadline import tables
-from leadline.errors import RowsError
-from leadline.tables import Qrels, Rows, Run
+from leadline.errors import RowsError, UsageError
+from leadline.tables import EVERY, Qrels, Rows, Run
 
 FRAME = pl.DataFrame(
     {
@@ -66,3 +66,11 @@ def test_repeated_rows_are_settled_as_in_a_frame() -> None:
     assert settled.frame.rows() == [("q", "d", 2.0), ("q", "e", 0.0)] and settled.resolved == 1
     mapped = Qrels.checked(Rows.of_frame(frame.head(2), "grade"), grade_map={1: 3})
     assert mapped.rows.number.tolist() == [3.0, 0.0]
+
+
+def test_repeated_pairs_stay_only_for_those_who_look_for_them() -> None:
+    frame = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["d", "d"], "grade": [1.0, 2.0]})
+    assert Qrels.checked(frame, conflicts=EVERY).frame.height == 2
+    # The word alone is no rule: a user cannot ask for it.
+    with pytest.raises(UsageError, match="is not one of"):
+        Qrels.checked(frame, conflicts="every")  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from leadline.errors import ROW, SHOWN_ROWS, InputError, RowFault, RowsError, printable
+from leadline.errors import ROW, SHOWN_ROWS, InputError, RowFault, RowsError, kept_rows, printable
 
 
 def with_ids(frame: pl.DataFrame, columns: Sequence[str], source: str) -> pl.DataFrame:
@@ -76,7 +76,7 @@ def with_design(frame: pl.DataFrame, source: str) -> pl.DataFrame:
 def row_faults(wrong: pl.DataFrame, column: str, expected: str) -> list[RowFault]:
     """The first wrong rows as faults, each with its line and what stands in the column."""
     lines = wrong[ROW].to_list() if ROW in wrong.columns else [None] * wrong.height
-    shown = wrong.head(SHOWN_ROWS)
+    shown = wrong.head(kept_rows())
     texts = ["nothing" if value is None else str(value) for value in shown[column].to_list()]
     return [
         RowFault(line if line is not None else index + 1, None, text, expected)

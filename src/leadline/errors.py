@@ -11,11 +11,14 @@ LeadlineError                     exit 1, never raised itself
 └── TooManyErrorsError            exit 5, more failed rows than allowed
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 SHOWN_ROWS = 10
 """How many wrong rows an error message shows; all of them are counted."""
+_KEPT: ContextVar[int] = ContextVar("kept", default=SHOWN_ROWS)
 ROW = "row"
 """The optional column with the line (or row, from 1) each row came from; error messages name it."""
 
@@ -96,7 +99,7 @@ class RowsError(InputError):
     Parameters
     ----------
     source: the file's name as the user gave it.
-    faults: the first faults, in the order of the file (at most `SHOWN_ROWS` are shown).
+    faults: the first faults, in the order of the file (at most `SHOWN_ROWS` are shown; see `keeping`).
     total: how many rows are wrong in all.
     advice: what to do about it, one sentence.
     """
@@ -122,6 +125,26 @@ class TooManyErrorsError(LeadlineError):
     """More rows failed than the caller allows."""
 
     exit_code = 5
+
+
+def kept_rows() -> int:
+    """How many wrong rows of a file are kept with what is wrong in them: as many as are shown, unless more are asked for."""
+    return _KEPT.get()
+
+
+@contextmanager
+def keeping(rows: int) -> Iterator[None]:
+    """Within this block so many wrong rows are kept; messages still show the first ten.
+
+    >>> with keeping(1000):
+    ...     kept_rows()
+    1000
+    """
+    token = _KEPT.set(rows)
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
 
 
 def amount(count: int, one: str, many: str = "") -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 Conflicts = Literal["error", "first", "last", "max", "min", "mean", "majority"]
 """What becomes of one pair judged twice with different grades: an error, unless a rule is named."""
 
+
+class _Every(str):
+    """Its own type, so that no text that a user gives is it."""
+
+
+EVERY: Any = _Every("every")
+"""In place of a rule: repeated pairs stay as they stand, for those who look for them. What has them cannot be measured."""
 
 BLOCK_ROWS = 100_000
 """The rows of a run in memory that are worked on at a time, like the blocks of a file."""
@@ -236,7 +243,7 @@ class Qrels:
             alternatives of one need with different grades.
         EmptyInputError: no rows at all. UsageError: no such rule.
         """
-        if conflicts not in get_args(Conflicts):
+        if conflicts is not EVERY and conflicts not in get_args(Conflicts):
             raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(get_args(Conflicts))}")
         if isinstance(table, Rows):
             if len(table.number) and not grade_map and not table.may_repeat():
@@ -268,6 +275,8 @@ class Qrels:
             frame = frame.with_columns(
                 pl.col("grade").replace({float(a): float(b) for a, b in grade_map.items()})
             )
+        if conflicts is EVERY:
+            return cls(frame, 0, 0, max_grade, source)
         if NEED in frame.columns:
             frame = one_need_a_pair(frame, source)
         frame, merged, resolved = one_grade_a_pair(frame, source, conflicts)

@@ -11,9 +11,11 @@ from leadline.cli.ann import ann
 from leadline.cli.autojudge import autojudge
 from leadline.cli.book import app as book
 from leadline.cli.certify import certify
+from leadline.cli.check import check
 from leadline.cli.collect import collect
 from leadline.cli.compare import compare, power
 from leadline.cli.context import context
+from leadline.cli.convert import convert
 from leadline.cli.demo import demo
 from leadline.cli.drift import drift
 from leadline.cli.evaluate import evaluate
@@ -45,6 +47,8 @@ app = typer.Typer(
 app.command(rich_help_panel="Start")(demo)
 app.command(rich_help_panel="Measure")(evaluate)
 app.command(rich_help_panel="Measure")(measures)
+app.command(rich_help_panel="Measure")(check)
+app.command(rich_help_panel="Measure")(convert)
 app.command(rich_help_panel="Decide")(compare)
 app.command(rich_help_panel="Decide")(power)
 app.command(rich_help_panel="Decide")(simulate)

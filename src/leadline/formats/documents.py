@@ -1,4 +1,4 @@
-"""The texts of documents by id: from JSONL, CSV, TSV or Parquet, a BEIR corpus, or a folder of text files."""
+"""The texts of documents by id: from JSONL, CSV, TSV (header or not) or Parquet, a BEIR corpus, or a folder of text files."""
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -67,6 +67,8 @@ def document_rows(
     form = recognise(head, endings[-1] if endings else "")
     if form == "parquet":
         yield from records_of(read_parquet(source))
+    elif form in ("trec", "tsv") and is_plain(source.head()):
+        yield from _id_and_text(source, faults)
     elif form in ("csv", "tsv") or (endings and endings[-1] in (".csv", ".tsv")):
         separator = "\t" if form == "tsv" or endings[-1:] == [".tsv"] else ","
         yield from records_of(read_table(source, separator).frame)
@@ -75,6 +77,27 @@ def document_rows(
     else:
         refuse_binary(head, source.name)
         raise InputError(f"{printable(source.name)}: {what}: jsonl, csv, tsv or parquet")
+
+
+def is_plain(head: bytes) -> bool:
+    r"""True where a file has no header: its first line is an id, a tab and a text.
+
+    >>> is_plain(b"d1\tit was he\n"), is_plain(b"id\ttext\n"), is_plain(b"d1 it was he\n")
+    (True, False, False)
+    """
+    fields = (
+        head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", errors="replace").split("\t")
+    )
+    return len(fields) == 2 and not {plain(name) for name in fields} & {*IDS, "text"}
+
+
+def _id_and_text(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for line, raw in lines_of(decode(source.read_all(), source.name)):
+        own, tab, text = raw.removesuffix("\r").partition("\t")
+        if own and tab:
+            yield line, {"id": own, "text": text}
+        elif raw.strip():
+            faults.add(line, None, raw, "expected a document id, a tab and the document's text")
 
 
 def document_id(row: Mapping[str, Any]) -> str:

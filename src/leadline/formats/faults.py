@@ -1,11 +1,11 @@
-"""Wrong rows as they are found: all counted, the first ten kept, raised together; and checks of one value."""
+"""Wrong rows as they are found: all counted, the first ones kept, raised together; and checks of one value."""
 
 import json
 import numbers
 from math import isfinite
 from typing import Any
 
-from leadline.errors import SHOWN_ROWS, RowFault, RowsError
+from leadline.errors import RowFault, RowsError, kept_rows
 
 
 class Faults:
@@ -26,7 +26,7 @@ class Faults:
     def add(self, line: int, column: int | None, found: str, expected: str, path: str = "") -> None:
         """Count a wrong row, and keep what is wrong with it while there is room."""
         self.total += 1
-        if len(self.shown) < SHOWN_ROWS:
+        if len(self.shown) < kept_rows():
             self.shown.append(RowFault(line, column, found, expected, path))
 
     def check(self) -> None:

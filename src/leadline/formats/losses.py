@@ -1,10 +1,11 @@
 """What a format would lose of a table, said before it is written: the table's features against what the format keeps."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from leadline.errors import UnknownNameError, amount
+from leadline.formats.heldtables import ranked
 from leadline.formats.lists import Held, Kind
 from leadline.formats.tools import BY_NAME
 from leadline.tables import DESIGN, Qrels, Queries
@@ -72,17 +73,39 @@ def losses(kind: Kind, table: "Held | Qrels | Queries | RunSource", form: str) -
     >>> losses("judgments", Held("text", (Graded("star trek", "d1", 2, note="the series"),)), "quepid")
     ['quepid loses 1 note of a judge: left out']
     """
-    keeps = _kept(kind, form)
-    found = features(kind, table)
-    lines = []
+    return list(lost(kind, features(kind, table), form).values())
+
+
+REFUSED = ("fraction", "space", "failed")
+"""What is not left out by a format that cannot keep it: it is not written at all."""
+
+
+def lost(kind: Kind, found: Mapping[str, int], form: str) -> dict[str, str]:
+    """What a file in the format `form` would not keep of the features of a table, in a sentence each.
+
+    Raises
+    ------
+    UnknownNameError: no such format, or one that does not hold that kind.
+
+    >>> lost("run", {"score": 2, "space": 0}, "msmarco")
+    {'score': 'msmarco loses 2 scores: it keeps the order alone'}
+    """
+    keeps = kept(kind, form)
+    sentences = {}
     for feature, count in found.items():
         if count and feature not in keeps:
             one, many, what = WORDS[feature]
-            lines.append(f"{form} loses {amount(count, one, many)}: {what}")
-    return lines
+            sentences[feature] = f"{form} loses {amount(count, one, many)}: {what}"
+    return sentences
 
 
-def _kept(kind: Kind, form: str) -> frozenset[str]:
+def kept(kind: Kind, form: str) -> frozenset[str]:
+    """What a format keeps of a table of that kind, see `WORDS`.
+
+    Raises
+    ------
+    UnknownNameError: no such format, or one that does not hold that kind.
+    """
     tool = BY_NAME.get(form)
     if tool is not None and kind in tool.writes:
         return tool.keeps | ({"id"} if tool.keyed == "id" else frozenset())
@@ -100,7 +123,7 @@ def features(kind: Kind, table: "Held | Qrels | Queries | RunSource") -> dict[st
         frame = table.frame
         more = [c for c in frame.columns if c not in ("query_id", "text", "row", *NEEDS, *REMARKS)]
         return {
-            "space": _spaced(frame, ("query_id",)),
+            "space": spaced(frame, ("query_id",)),
             "text": frame.height if "text" in frame.columns else 0,
             "need": sum(c in NEEDS for c in frame.columns),
             "remarks": sum(c in REMARKS for c in frame.columns),
@@ -126,19 +149,25 @@ def _of_qrels(qrels: Qrels) -> dict[str, int]:
     grade = pl.col("grade")
     fraction = int(frame.select((grade != grade.floor()).sum()).item())
     ids = int(frame["query_id"].n_unique())
-    return {"fraction": fraction, "space": _spaced(frame, ("query_id", "doc_id")), "id": ids, **told}
+    return {"fraction": fraction, "space": spaced(frame, ("query_id", "doc_id")), "id": ids, **told}
 
 
 def _of_run(run: "RunSource") -> dict[str, int]:
-    rows = spaced = 0
+    rows = white = 0
     for block in run.blocks():
         frame = block.load()
         rows += frame.height
-        spaced += _spaced(frame, ("query_id", "doc_id"))
-    return {"space": spaced, "score": rows, "empty": len(run.empty), "failed": len(run.failed)}
+        white += spaced(frame, ("query_id", "doc_id"))
+    return {"space": white, "score": rows, "empty": len(run.empty), "failed": len(run.failed)}
 
 
-def _spaced(frame: "pl.DataFrame", columns: tuple[str, ...]) -> int:
+def spaced(frame: "pl.DataFrame", columns: tuple[str, ...]) -> int:
+    """How many ids of a table have white space, each counted once a column.
+
+    >>> import polars as pl
+    >>> spaced(pl.DataFrame({"query_id": ["a b", "a b", "c"]}), ("query_id",))
+    1
+    """
     import polars as pl
 
     held = [pl.col(name).filter(pl.col(name).str.contains(SPACE.pattern)).n_unique() for name in columns]
@@ -209,7 +238,9 @@ HELD: dict[Kind, dict[str, Count]] = {
         **_OF_QUERIES,
     },
     "run": {
-        "score": lambda held: sum(not (r.score < 0 and float(r.score).is_integer()) for r in held.hits),
+        "score": lambda held: sum(
+            hit.score != -place for hits in ranked(held.hits).values() for place, hit in enumerate(hits, start=1)
+        ),
         "space": lambda held: _with_space(_ids(held, held.hits)),
         "empty": lambda held: len(held.empty),
         "failed": lambda held: len(held.failed),

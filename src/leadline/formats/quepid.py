@@ -64,7 +64,8 @@ def read_quepid_judges(source: Source) -> Held:
         if not name or name in judges[:place]:
             expected = "each judge's column needs a name of its own"
             raise RowsError(source.name, [RowFault(1, place + 3, name or "nothing", expected)], 1)
-    return _rows(table, source.name, judges)
+    # Quepid writes the column of a judge without a name under this one.
+    return _rows(table, source.name, [None if name == ANONYMOUS else name for name in judges])
 
 
 def _table(source: Source, known: int) -> TextTable:

@@ -45,7 +45,8 @@ def _groups(top: Node) -> list[tuple[Node, dict[str, Any]]]:
         told: dict[str, Any] = {}
         described = topic.get("description") if topics is not None else None
         if described is not None:
-            told["topic"] = described.text("description")
+            # A column called `topic` is a query's id everywhere else.
+            told["description"] = described.text("description")
         groups = topic.get("query_groups")
         if groups is None:
             found.append((topic, told))

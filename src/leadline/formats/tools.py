@@ -61,7 +61,7 @@ TABLE: tuple[Tool, ...] = (
     _tool("quepid-judges", "Quepid", "a book as CSV: `query,docid` and a column for each judge", "quepid",
           "judgments queries", "judgments", "text", "fraction blank judges space text query", ".csv"),
     _tool("quepid-book", "Quepid", "a book as JSON, with who judged, notes and marks", "quepidjson",
-          "judgments queries", "judgments", "text", "fraction blank judges note mark space text need remarks query", ".json"),
+          "judgments queries", "judgments", "text", "fraction blank judges note mark space text need remarks", ".json"),
     _tool("quepid-json", "Quepid", "ratings as JSON", "quepidjson",
           "judgments queries", "judgments", "text", "fraction space text query", ".json"),
     _tool("quepid-snapshot", "Quepid", "a snapshot as CSV: what a case returned", "quepidcsv",

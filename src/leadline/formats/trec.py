@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from leadline.errors import ROW, SHOWN_ROWS, RowFault, RowsError, printable
+from leadline.errors import ROW, SHOWN_ROWS, RowFault, RowsError, kept_rows, printable
 from leadline.formats.cuts import LineNumbers, count_lines, cuts, whole_queries
 from leadline.formats.fields import Fields
 from leadline.formats.source import BOM, Source, refuse_binary
@@ -153,7 +153,7 @@ def read_lines(
         row = _read_line(line, columns, number)
         if isinstance(row, RowFault):
             total += 1
-            if len(faults) < SHOWN_ROWS:
+            if len(faults) < kept_rows():
                 faults.append(row)
         else:
             rows.append(row)

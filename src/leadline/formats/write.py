@@ -4,7 +4,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +27,9 @@ ENDINGS = {
 """The formats by ending; `.gz` or `.zst` may follow, except for Parquet, which is packed by itself."""
 
 Packing = Literal["uncompressed", "gzip", "zstd"]
+
+RUN_SCHEMA: dict[str, Any] = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+"""The columns of a run as it is written."""
 
 
 def format_of(path: str | Path) -> tuple[str, Packing]:
@@ -107,19 +110,46 @@ def write_run(run: RunSource, path: str | Path) -> None:
         raise InputError(
             f"{printable(str(path))}: {len(run.failed)} queries failed, which only JSONL can say; write it"
         )
-    frames = [block.load().select("query_id", "doc_id", "score") for block in run.blocks()]
-    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-    frame = pl.concat(frames) if frames else pl.DataFrame(schema=schema)
     if form == "trec":
-        write_lines(_trec_run(frame, run.name, str(path)), path, packing)
+        write_line_blocks(_trec_lines(run, str(path)), path, packing)
     elif form == "jsonl":
-        rows: list[dict[str, Any]] = [{"query_id": query, "doc_ids": []} for query in run.empty]
-        rows += [{"query_id": query, "error": message} for query, message in run.failed.items()]
-        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-        more = pl.DataFrame({"line": lines}, schema={"line": pl.String})
-        write_lines(pl.concat([_json_lines(frame, "score"), more]), path, packing)
+        write_line_blocks(_json_run(run), path, packing)
     else:
-        write_table(frame, path)
+        with atomic_write(path) as temporary:
+            frames = (block.load().select(*RUN_SCHEMA) for block in run.blocks())
+            sunk(frames, RUN_SCHEMA, lambda table: _sink(table, temporary, form, packing))
+
+
+def _trec_lines(run: RunSource, path: str) -> Iterator[pl.DataFrame]:
+    """The lines of a TREC run, block by block; all at once where the rows of a query stand in several blocks."""
+    first = 1
+    for frame in whole_queries_of(run):
+        yield _trec_run(frame, run.name, path, first)
+        first += frame.height
+
+
+def _json_run(run: RunSource) -> Iterator[pl.DataFrame]:
+    for block in run.blocks():
+        yield _json_lines(block.load().select(*RUN_SCHEMA), "score")
+    rows: list[dict[str, Any]] = [{"query_id": query, "doc_ids": []} for query in run.empty]
+    rows += [{"query_id": query, "error": message} for query, message in run.failed.items()]
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    yield pl.DataFrame({"line": lines}, schema={"line": pl.String})
+
+
+def whole_queries_of(run: RunSource) -> Iterator[pl.DataFrame]:
+    """The rows of a run, each query whole within one table: block by block where its rows stand together, else all."""
+    seen: set[str] = set()
+    scattered = False
+    for block in run.blocks():
+        mine = set(block.load()["query_id"].unique())
+        scattered = scattered or not seen.isdisjoint(mine)
+        seen |= mine
+    frames = (block.load().select(*RUN_SCHEMA) for block in run.blocks())
+    if scattered:
+        yield pl.concat(frames)
+    else:
+        yield from frames
 
 
 def write_qrels(qrels: Qrels, path: str | Path) -> None:
@@ -186,11 +216,44 @@ def write_table(frame: pl.DataFrame, path: str | Path) -> None:
     if form not in ("csv", "tsv", "parquet"):
         raise UsageError(f"{printable(str(path))}: a table is written as .csv, .tsv or .parquet")
     with atomic_write(path) as temporary:
-        if form == "parquet":
-            frame.write_parquet(temporary)
-        else:
-            separator = "\t" if form == "tsv" else ","
-            frame.lazy().sink_csv(temporary, separator=separator, compression=packing, check_extension=False)
+        _sink(frame.lazy(), temporary, form, packing)
+
+
+def _sink(table: pl.LazyFrame, path: Path, form: str, packing: Packing) -> None:
+    if form == "parquet":
+        table.sink_parquet(path)
+    else:
+        separator = "\t" if form == "tsv" else ","
+        table.sink_csv(path, separator=separator, compression=packing, check_extension=False)
+
+
+def sunk(
+    frames: Iterator[pl.DataFrame], schema: dict[str, Any], sink: Callable[[pl.LazyFrame], object]
+) -> None:
+    """Give tables one after another to what writes them, so that only some are in memory at a time.
+
+    Raises
+    ------
+    LeadlineError: as the frames raise it while they are made.
+    """
+    from polars.io.plugins import register_io_source
+
+    wrong: list[Exception] = []
+
+    def source(*_: object) -> Iterator[pl.DataFrame]:
+        try:
+            yield from frames
+        except Exception as error:
+            # What passes through Polars comes out as an error of Polars.
+            wrong.append(error)
+            raise
+
+    try:
+        sink(register_io_source(source, schema=schema))
+    except Exception:
+        if wrong:
+            raise wrong[0] from None
+        raise
 
 
 def write_json(value: Any, path: str | Path) -> None:
@@ -217,11 +280,28 @@ def write_lines(lines: pl.DataFrame, path: str | Path, packing: Packing = "uncom
     ------
     UsageError: a place that cannot be written to.
     """
-    # Polars packs zstd, which Python before 3.14 cannot; so text goes through its CSV writer.
     with atomic_write(path) as temporary:
-        lines.lazy().sink_csv(
-            temporary, include_header=False, quote_style="never", compression=packing, check_extension=False
-        )
+        _sink_lines(lines.lazy(), temporary, packing)
+
+
+def write_line_blocks(
+    blocks: Iterator[pl.DataFrame], path: str | Path, packing: Packing = "uncompressed"
+) -> None:
+    """As `write_lines`, of tables that come one after another.
+
+    Raises
+    ------
+    UsageError: a place that cannot be written to.
+    """
+    with atomic_write(path) as temporary:
+        sunk(blocks, {"line": pl.String}, lambda table: _sink_lines(table, temporary, packing))
+
+
+def _sink_lines(table: pl.LazyFrame, path: Path, packing: Packing) -> None:
+    # Polars packs zstd, which Python before 3.14 cannot; so text goes through its CSV writer.
+    table.sink_csv(
+        path, include_header=False, quote_style="never", compression=packing, check_extension=False
+    )
 
 
 def as_grade(frame: pl.DataFrame) -> pl.Expr:
@@ -234,9 +314,9 @@ def _all_whole(frame: pl.DataFrame) -> bool:
     return bool(frame.select(((grade == grade.floor()) & (grade.abs() < 2**53)).all()).item())
 
 
-def _trec_run(frame: pl.DataFrame, name: str, path: str) -> pl.DataFrame:
+def _trec_run(frame: pl.DataFrame, name: str, path: str, first: int = 1) -> pl.DataFrame:
     """The lines of a TREC run. The rank follows the order rule; trec_eval ignores it, other tools read it."""
-    _no_white_space(frame, ("query_id", "doc_id"), path)
+    _no_white_space(frame, ("query_id", "doc_id"), path, first)
     by = ["query_id", "score", "doc_id"]
     ranked = frame.with_row_index("at").sort(by, descending=[False, True, True])
     ranked = ranked.with_columns(rank=pl.int_range(1, pl.len() + 1).over("query_id")).sort("at")
@@ -254,11 +334,11 @@ def _trec_run(frame: pl.DataFrame, name: str, path: str) -> pl.DataFrame:
     )
 
 
-def _no_white_space(frame: pl.DataFrame, columns: tuple[str, ...], path: str) -> None:
+def _no_white_space(frame: pl.DataFrame, columns: tuple[str, ...], path: str, first: int = 1) -> None:
     for name in columns:
         # TREC separates fields by ASCII white space; a space beyond ASCII is part of the id.
         wrong = pl.col(name).str.contains(r"[ \t\n\r\x0b\x0c]")
-        rows = frame.with_row_index(ROW, offset=1).filter(wrong)
+        rows = frame.with_row_index(ROW, offset=first).filter(wrong)
         if rows.height:
             found = printable(rows[name][0])
             raise InputError(

@@ -1,0 +1,248 @@
+"""Rules about the ids of two files: how many they share, and which would join but for zeros, decimals, case or white space."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from leadline.errors import ROW, amount, printable
+from leadline.lint.finding import EXAMPLES, Findings
+from leadline.lint.reading import Read
+
+LITTLE = 0.5
+"""Below which share of the smaller file's ids two files have little in common."""
+Part = Literal["run", "qrels", "queries", "documents"]
+SAY: dict[str, str] = {
+    "run": "the run",
+    "qrels": "the judgments",
+    "queries": "the queries",
+    "documents": "the documents",
+}
+IDS: dict[str, tuple[str, str, str]] = {
+    "query_id": ("query", "queries", "queries"),
+    "doc_id": ("document", "documents", "documents"),
+}
+PAIRS: dict[str, tuple[tuple[Part, Part], ...]] = {
+    "query_id": (("run", "qrels"), ("run", "queries"), ("qrels", "queries")),
+    "doc_id": (("run", "qrels"), ("run", "documents"), ("qrels", "documents")),
+}
+
+
+@dataclass(frozen=True)
+class Side:
+    """The distinct ids of one part of one file, each with its first line."""
+
+    read: Read
+    part: Part
+    frame: pl.DataFrame
+
+    @property
+    def file(self) -> str:
+        """The file."""
+        return self.read.file
+
+    def line(self, row: int) -> str:
+        """A line of the file as text."""
+        return self.read.line(self.part, row)
+
+
+def side(read: Read, part: Part, name: str) -> Side | None:
+    """The ids of a part of a file; None where it has none."""
+    frame: pl.DataFrame | None = getattr(read, part)
+    if frame is None:
+        return None
+    ids = frame.select(pl.col(name).alias("id"), pl.col(ROW).cast(pl.Int64))
+    if part == "run" and name == "query_id" and (read.empty or read.failed):
+        more = [*read.empty, *read.failed]
+        ids = pl.concat([ids, pl.DataFrame({"id": more, ROW: [1] * len(more)}, schema=ids.schema)])
+    ids = ids.unique("id", keep="first", maintain_order=True)
+    return Side(read, part, ids) if ids.height else None
+
+
+def sides(reads: list[Read], name: str) -> list[tuple[Side, Side]]:
+    """Each two parts of different files whose ids should meet."""
+    made: dict[tuple[int, str], Side | None] = {}
+
+    def one(at: int, part: Part) -> Side | None:
+        if (at, part) not in made:
+            made[at, part] = side(reads[at], part, name)
+        return made[at, part]
+
+    found = []
+    for first, second in PAIRS[name]:
+        for left in range(len(reads)):
+            for right in range(len(reads)):
+                a, b = one(left, first), one(right, second)
+                if (
+                    a is not None
+                    and b is not None
+                    and left != right
+                    and not (second == "queries" and _bare(b))
+                ):
+                    found.append((a, b))
+    return found
+
+
+def _bare(one: Side) -> bool:
+    """True where the queries are only those that judgments, a run or RAG rows of the same file name."""
+    return one.read.rag or one.read.qrels is not None or one.read.run is not None
+
+
+def check_joins(reads: list[Read], found: Findings) -> None:
+    """Every warning about the ids of two files."""
+    for name in PAIRS:
+        for left, right in sides(reads, name):
+            _shared(left, right, name, found)
+            _alike(left, right, name, found)
+    for read in reads:
+        _floats(read, found)
+
+
+def _shared(left: Side, right: Side, name: str, found: Findings) -> None:
+    one, many, _ = IDS[name]
+    both = left.frame.join(right.frame, on="id", how="semi").height
+    a, b = left.frame.height, right.frame.height
+    what = f"{SAY[left.part]} and {SAY[right.part]} ({printable(right.file)})"
+    mine = left.frame.join(right.frame, on="id", how="anti")
+    if not both:
+        text = f"{what} have no {one} id in common: {_few(left)} here, {_few(right)} there"
+        found.warn("no-overlap", left.file, text, a, line=left.frame[ROW][0], found=left.frame["id"][0])
+        return
+    documents = name == "doc_id"
+    if right.part == "qrels":
+        # A run returns much that nobody judged, and has not to return all that is judged.
+        if not documents and both < b:
+            _missing(left, right, both, found)
+        return
+    if both < LITTLE * a:
+        text = f"{what} have {both} {one if both == 1 else many} in common, {_share(both, a)} of the {a} here"
+        found.warn(
+            "little-overlap",
+            left.file,
+            text,
+            a - both,
+            line=mine[ROW][0],
+            found=mine["id"][0],
+            examples=_places(left, mine),
+        )
+    elif both < a:
+        code = "unknown-documents" if documents else "unknown-queries"
+        are = "is" if a - both == 1 else "are"
+        told = f"{amount(a - both, one, many)} of {a} {are} not among"
+        text = f"{told} {SAY[right.part]} ({printable(right.file)})"
+        found.warn(
+            code,
+            left.file,
+            text,
+            a - both,
+            line=mine[ROW][0],
+            found=mine["id"][0],
+            examples=_places(left, mine),
+        )
+
+
+def _missing(run: Side, qrels: Side, both: int, found: Findings) -> None:
+    """Judged queries that the run has not."""
+    judged = qrels.frame.height
+    missing = qrels.frame.join(run.frame, on="id", how="anti")
+    little = both < LITTLE * min(run.frame.height, judged)
+    code = "little-overlap" if little else "unanswered"
+    are = "is" if judged - both == 1 else "are"
+    text = (
+        f"{judged - both} of {judged} judged queries ({printable(qrels.file)}) {are} not in the run "
+        f"({_share(both, judged)} answered)"
+    )
+    found.warn(
+        code, run.file, text, judged - both, found=missing["id"][0],
+        examples=[f"{printable(own)} ({qrels.line(row)})" for own, row in missing.head(EXAMPLES).iter_rows()],
+    )  # fmt: skip
+
+
+def _share(count: int, of: int) -> str:
+    share = count / of
+    return f"{share:.0%}" if 0.01 <= share <= 0.99 else f"{share:.2%}"
+
+
+def _few(one: Side) -> str:
+    shown = ", ".join(map(printable, one.frame["id"].head(2).to_list()))
+    return f"{shown}, …" if one.frame.height > 2 else shown
+
+
+def _places(one: Side, rows: pl.DataFrame) -> list[str]:
+    return [
+        f"{printable(own)} ({one.line(row)})"
+        for own, row in rows.select("id", ROW).head(EXAMPLES).iter_rows()
+    ]
+
+
+WHOLE = r"^[+-]?\d+$"
+FLOAT = r"^[+-]?\d+(\.0+|(\.\d+)?[eE][+]?\d{1,2})$"
+SPACES = r"[\s\u00a0\u200b\u200c\u200d\u2060\ufeff]+"
+
+
+def _without_zeros(column: pl.Expr) -> pl.Expr:
+    # A number alone, or the number at the end of a word: d7 and d007.
+    return column.str.replace(r"^(.*?\D)?0+(\d+)$", "${1}${2}")
+
+
+def _as_number(column: pl.Expr) -> pl.Expr:
+    value = column.cast(pl.Float64, strict=False)
+    whole = pl.when(value.abs() < 2.0**53).then(value).cast(pl.Int64, strict=False).cast(pl.String)
+    # What became a number has lost its zeros too.
+    return _without_zeros(pl.when(column.str.contains(FLOAT)).then(whole).otherwise(column))
+
+
+FORMS = {
+    "lost-zeros": (_without_zeros, "leading zeros"),
+    "float-ids": (_as_number, "a decimal point or an exponent"),
+    "case-ids": (lambda column: column.str.to_lowercase(), "upper and lower case"),
+    "space-ids": (lambda column: column.str.replace_all(SPACES, ""), "white space"),
+}
+"""For each kind of ids that look alike, the form in which they are one, and what the difference is."""
+
+
+def _alike(left: Side, right: Side, name: str, found: Findings) -> None:
+    mine = left.frame.join(right.frame, on="id", how="anti")
+    theirs = right.frame.join(left.frame, on="id", how="anti")
+    if not mine.height or not theirs.height:
+        return
+    one = IDS[name][0]
+    for code, (form, what) in FORMS.items():
+        same = mine.with_columns(form=form(pl.col("id"))).join(
+            theirs.with_columns(form=form(pl.col("id"))), on="form", suffix="_there"
+        )
+        if code == "float-ids":
+            same = same.filter(pl.col("id").str.contains(FLOAT) | pl.col("id_there").str.contains(FLOAT))
+        if not same.height:
+            continue
+        first = same.row(0, named=True)
+        count = same["id"].n_unique()
+        text = (
+            f"{amount(count, f'{one} id', f'{one} ids')} would be found in {printable(right.file)} but for {what}: "
+            f"{printable(first['id'])!r} here, {printable(first['id_there'])!r} there"
+        )
+        found.warn(
+            code, left.file, text, count, line=first[ROW], found=first["id"],
+            examples=[
+                f"{left.line(row)} and {right.line(there)}"
+                for row, there in same.select(ROW, f"{ROW}_there").head(EXAMPLES).iter_rows()
+            ],
+        )  # fmt: skip
+
+
+def _floats(read: Read, found: Findings) -> None:
+    """Warn where all ids of a file look like numbers with decimals, whatever the other files have."""
+    for part in SAY:
+        for name in IDS:
+            frame: pl.DataFrame | None = getattr(read, part)
+            if frame is None or name not in frame.columns or frame[name].n_unique() < 2:
+                continue
+            if frame.select(pl.col(name).str.contains(r"^[+-]?\d+\.0+$").all()).item():
+                one = IDS[name][0]
+                known = any(w.code == "float-ids" and w.file == read.file for w in found.warnings)
+                if not known:
+                    text = f"every {one} id of {SAY[part]} is a number with decimals: {frame[name][0]}"
+                    row = int(frame[ROW][0]) if ROW in frame.columns else None
+                    found.warn(
+                        "float-ids", read.file, text, frame[name].n_unique(), line=row, found=frame[name][0]
+                    )

@@ -1,0 +1,142 @@
+"""Rules about judgments: pairs judged twice, grades below 0 or off the scale, queries without a relevant document."""
+
+import re
+from dataclasses import dataclass
+
+import polars as pl
+
+from leadline.errors import ROW, UsageError, amount, printable
+from leadline.lint.finding import EXAMPLES, Findings
+from leadline.lint.reading import Read
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The grades that there are: whole numbers from `low` to `high`."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, text: str) -> "Scale":
+        """A scale as it is written, such as `0-3`.
+
+        Raises
+        ------
+        UsageError: no scale.
+
+        >>> Scale.of("-1-3")
+        Scale(low=-1, high=3)
+        """
+        match = re.fullmatch(r"\s*(-?\d+)\s*(?:-|\.\.)\s*(-?\d+)\s*", text)
+        if match is None or int(match[1]) >= int(match[2]):
+            raise UsageError(
+                f"--grades {printable(text)!r} is no scale; write the lowest and the highest grade, such as 0-3"
+            )
+        return cls(int(match[1]), int(match[2]))
+
+
+def check_judgments(read: Read, scale: Scale | None, found: Findings) -> None:
+    """Every warning about one file of judgments."""
+    qrels = read.qrels
+    if qrels is None or not qrels.height:
+        return
+    _twice(read, qrels, found)
+    _negative(read, qrels, found)
+    if scale is not None:
+        _off_scale(read, qrels, scale, found)
+    _no_relevant(read, qrels, found)
+
+
+def _twice(read: Read, qrels: pl.DataFrame, found: Findings) -> None:
+    pair = ["query_id", "doc_id"]
+    repeated = qrels.filter(pl.struct(pair).is_duplicated())
+    if not repeated.height:
+        return
+    more = [pl.col(ROW).get(1).alias("second"), pl.col("grade").first().alias("first_grade")]
+    more += [pl.col("grade").filter(pl.col("grade") != pl.col("grade").first()).first().alias("other")]
+    more += [pl.col("iteration").n_unique().alias("needs")] if "iteration" in qrels.columns else []
+    groups = repeated.group_by(pair, maintain_order=True).agg(
+        pl.len().alias("rows"), pl.col("grade").n_unique().alias("grades"), pl.col(ROW).first(), *more
+    )
+    for code, some in (
+        ("pair-twice", groups.filter(pl.col("grades") == 1)),
+        ("pair-conflict", groups.filter(pl.col("grades") > 1)),
+    ):
+        if not some.height:
+            continue
+        first = some.row(0, named=True)
+        pairs = amount(some.height, "pair is", "pairs are")
+        how = (
+            "with the same grade"
+            if code == "pair-twice"
+            else f"with different grades, the first {first['first_grade']:g} and {first['other']:g}"
+        )
+        needs = ""
+        if "needs" in some.columns and some["needs"].max() != 1:
+            needs = "; the second column differs: if it names subtopics, these are several needs of one query"
+        found.warn(
+            code,
+            read.file,
+            f"{pairs} judged more than once {how}{needs}",
+            some.height,
+            line=first["second"],
+            found=f"{first['query_id']} {first['doc_id']}",
+            examples=[
+                f"{read.line('qrels', one['row'])} and {read.line('qrels', one['second']).rpartition(':')[2].strip()}"
+                for one in some.head(EXAMPLES).iter_rows(named=True)
+            ],
+        )
+
+
+def _negative(read: Read, qrels: pl.DataFrame, found: Findings) -> None:
+    wrong = qrels.filter(pl.col("grade") < 0)
+    if wrong.height:
+        grades = ", ".join(f"{grade:g}" for grade in wrong["grade"].unique().sort().to_list()[:5])
+        queries = amount(wrong["query_id"].n_unique(), "query", "queries")
+        _warn(
+            "negative-grade",
+            read,
+            wrong,
+            f"{amount(wrong.height, 'grade is', 'grades are')} below 0 ({grades}) in {queries}",
+            found,
+        )
+
+
+def _off_scale(read: Read, qrels: pl.DataFrame, scale: Scale, found: Findings) -> None:
+    grade = pl.col("grade")
+    wrong = qrels.filter((grade < scale.low) | (grade > scale.high) | (grade != grade.floor()))
+    if wrong.height:
+        grades = ", ".join(f"{one:g}" for one in wrong["grade"].unique().sort().to_list()[:5])
+        text = f"{amount(wrong.height, 'grade is', 'grades are')} no whole number from {scale.low} to {scale.high} ({grades})"
+        _warn("off-scale", read, wrong, text, found)
+
+
+def _no_relevant(read: Read, qrels: pl.DataFrame, found: Findings) -> None:
+    best = qrels.group_by("query_id", maintain_order=True).agg(pl.col("grade").max(), pl.col(ROW).first())
+    without = best.filter(pl.col("grade") < 1)
+    if without.height:
+        many = amount(without.height, "judged query has", "judged queries have")
+        text = f"{many} no document of grade 1 or more (of {best.height})"
+        found.warn(
+            "no-relevant",
+            read.file,
+            text,
+            without.height,
+            line=without[ROW][0],
+            found=without["query_id"][0],
+            examples=[printable(name) for name in without["query_id"].head(EXAMPLES)],
+        )
+
+
+def _warn(code: str, read: Read, wrong: pl.DataFrame, text: str, found: Findings) -> None:
+    first = wrong.row(0, named=True)
+    found.warn(
+        code,
+        read.file,
+        text,
+        wrong.height,
+        line=first[ROW],
+        found=f"{first['query_id']} {first['doc_id']} {first['grade']:g}",
+        examples=[read.line("qrels", row) for row in wrong[ROW].head(EXAMPLES).to_list()],
+    )

@@ -1,0 +1,50 @@
+"""The rule about how much of what a run returns at the top is judged."""
+
+from leadline.errors import LeadlineError, printable
+from leadline.evaluation import evaluate
+from leadline.lint.finding import Findings
+from leadline.lint.reading import Read
+from leadline.tables import Qrels, Run
+
+
+def check_shares(reads: list[Read], cutoffs: list[int], found: Findings) -> None:
+    """Warn where not all of the top k of a run is judged, for each run and each file of judgments."""
+    for read in reads:
+        if read.run is None or not read.run.height:
+            continue
+        run = Run(read.run, "run", read.empty, read.failed)
+        for judged in reads:
+            if judged.qrels is None or not judged.qrels.height:
+                continue
+            qrels = Qrels.checked(judged.qrels, conflicts="first")
+            asked = [f"Judged@{cutoff}" for cutoff in cutoffs]
+            try:
+                scores = evaluate(run, qrels, asked, duplicates="first")
+            except LeadlineError:
+                # Nothing in common is said by the rule about ids.
+                continue
+            for cutoff, measure in zip(cutoffs, asked, strict=True):
+                values = scores.per_query(measure)
+                known = [value for value in values.values() if value is not None and value == value]
+                if known and min(known) < 1:
+                    _warn(read, judged, cutoff, known, found)
+
+
+def _warn(read: Read, judged: Read, cutoff: int, shares: list[float], found: Findings) -> None:
+    mean = sum(shares) / len(shares)
+    short = sum(share < 1 for share in shares)
+    where = "" if judged is read else f" ({printable(judged.file)})"
+    shown = (
+        "nothing"
+        if mean == 0
+        else f"{mean:.0%}"
+        if 0.01 <= mean <= 0.985
+        else f"{mean:.1%}"
+        if mean < 0.9995
+        else f"{mean:.3%}"
+    )
+    text = (
+        f"{shown} of the top {cutoff} is judged{where}, as a mean over {len(shares)} queries; in {short} of them nobody judged "
+        "some document there"
+    )
+    found.warn("judged-share", read.file, text, short)
