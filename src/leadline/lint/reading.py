@@ -96,7 +96,7 @@ def of_held(path: str, form: str, held: Held, asked: Asked, found: Findings) -> 
         if mine.hits or mine.empty or mine.failed:
             run = run_of_held(mine, path)
             read.run, read.empty, read.failed = run.frame, run.empty, run.failed
-            read.places["run"] = run.places
+            read.places["run"] = run.paths
             read.scored = any(not (hit.score < 0 and float(hit.score).is_integer()) for hit in mine.hits)
         graded = [row for row in mine.graded if row.grade is not None]
         if graded:
@@ -124,7 +124,7 @@ def lined(frame: pl.DataFrame) -> pl.DataFrame:
 def of_run(path: str, form: str, run: Run) -> Read:
     """A run in memory as it is checked."""
     return Read(
-        path, form, run=lined(run.frame), empty=run.empty, failed=run.failed, places={"run": run.places}
+        path, form, run=lined(run.frame), empty=run.empty, failed=run.failed, places={"run": run.paths}
     )
 
 
