@@ -12,8 +12,8 @@ test: .venv/dev.stamp  ## the whole suite
 	$(BIN)/pytest
 
 check: .venv/dev.stamp  ## format, lint, types, house laws, fresh docs
-	$(BIN)/ruff format --check src tests docs bench
-	$(BIN)/ruff check src tests docs bench
+	$(BIN)/ruff format --check src tests docs bench fuzz
+	$(BIN)/ruff check src tests docs bench fuzz
 	$(BIN)/mypy
 	$(BIN)/pytest tests/test_house.py
 	$(BIN)/python docs/build.py --check

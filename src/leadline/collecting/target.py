@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as File
@@ -12,6 +11,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from leadline.collecting.paths import Path
 from leadline.collecting.reply import read_map
+from leadline.config import toml_table
 from leadline.errors import InputError, UnknownNameError, UsageError, printable
 from leadline.formats.jsontext import whole
 
@@ -160,13 +160,7 @@ def _table(path: str) -> dict[str, Any]:
         text = File(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{printable(path)}: cannot be read ({error})") from None
-    if path.lower().endswith(".json"):
-        table = whole(text, path)
-    else:
-        try:
-            table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{printable(path)}: is no TOML: {error}") from None
+    table = whole(text, path) if path.lower().endswith(".json") else toml_table(text, path)
     if not isinstance(table, dict):
         raise InputError(f"{printable(path)}: a target is one object with url, method, headers, body and map")
     return table

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from leadline.errors import EmptyInputError, InputError, printable
+from leadline.formats.unpacking import most_unpacked, too_much, zstd_at_most
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 BOM = b"\xef\xbb\xbf"
@@ -107,14 +108,22 @@ class Source:
 
         Raises
         ------
-        InputError: a packed file that is cut short or damaged, UTF-16 text, or a read error.
+        InputError: a packed file that is cut short or damaged, or that unpacks to more than it may; text in UTF-16 or UTF-32, or
+            a read error.
         """
-        first = True
+        first, size_here, total = True, 0, 0
+        if self.packed:
+            size_here = self.size
+            limit = most_unpacked(size_here)
+            if self.packed == "zstd" and zstd_at_most(self.file) > limit:
+                raise too_much(self.name, size_here)
         try:
             for chunk in self._unpacked(size):
+                total += len(chunk)
+                if self.packed and total > limit:
+                    raise too_much(self.name, size_here)
                 if first:
-                    if chunk.startswith((b"\xff\xfe", b"\xfe\xff")):
-                        raise InputError(f"{printable(self.name)}: is UTF-16 text; save it as UTF-8")
+                    self._refuse_other(chunk)
                     chunk = chunk.removeprefix(BOM)
                     first = False
                 if chunk:
@@ -127,6 +136,19 @@ class Source:
             raise _cannot_read(self.name, error) from None
         if first:
             raise EmptyInputError(f"{printable(self.name)}: empty, nothing to read")
+
+    def _refuse_other(self, chunk: bytes) -> None:
+        """Raise InputError where a text begins as no UTF-8 does, or as a packed file inside this one."""
+        for mark, coded in (
+            (b"\xff\xfe\0\0", 32),
+            (b"\0\0\xfe\xff", 32),
+            (b"\xff\xfe", 16),
+            (b"\xfe\xff", 16),
+        ):
+            if chunk.startswith(mark):
+                raise InputError(f"{printable(self.name)}: is UTF-{coded} text; save it as UTF-8")
+        if self.packed and chunk.startswith((GZIP, ZSTD)):
+            raise InputError(f"{printable(self.name)}: is packed twice; unpack it once")
 
     def _unpacked(self, size: int) -> Iterator[bytes]:
         if self.packed == "zstd":
@@ -167,9 +189,13 @@ class Source:
         ------
         InputError: as `chunks`, and for a binary file (one with NUL bytes).
         """
-        data = b"".join(self.chunks())
-        refuse_binary(data, self.name)
-        return data
+        parts: list[bytes] = []
+        for chunk in self.chunks():
+            parts.append(chunk)
+            # Looked for as it is read: a packed file of nothing else is not unpacked to its end.
+            if b"\0" in chunk:
+                refuse_binary(b"".join(parts), self.name)
+        return b"".join(parts)
 
 
 def refuse_binary(data: bytes, name: str, first_line: Callable[[], int] = lambda: 1) -> None:
