@@ -61,7 +61,7 @@ class Finding:
     story: str
 
 
-def attempt(target: Target, data: bytes, folder: Path) -> Finding | None:
+def attempt(target: Target, data: bytes, folder: Path, seconds: float = SECONDS) -> Finding | None:
     """Read one input; None where it gave a result or a LeadlineError in time and without much memory."""
     case = Case.of(data)
     path = case.write(target, folder)
@@ -76,7 +76,7 @@ def attempt(target: Target, data: bytes, folder: Path) -> Finding | None:
     except BaseException as error:
         return Finding(_place(error), "".join(traceback.format_exception(error)[-12:]))
     took, grown = time.process_time() - before, _peak() - peak
-    if took > SECONDS:
+    if took > seconds:
         return Finding(f"{target.name}: slow", f"{took:.1f} processor seconds")
     if grown > MEMORY:
         return Finding(f"{target.name}: memory", f"the peak rose by {grown >> 20} MB")

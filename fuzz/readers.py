@@ -137,6 +137,14 @@ def _collected(path: Path, switches: int) -> None:
     run_of_rows([Query("q1", "one"), Query("q2", "two")], read_collected(path), "live")
 
 
+def _journal(path: Path, switches: int) -> None:
+    from leadline.collecting.journal import Journal
+    from leadline.collecting.target import simple_target
+
+    with Journal(path, simple_target("http://localhost/?q={query}", {}, {}), 10):
+        pass
+
+
 def _systems(path: Path, switches: int) -> None:
     from leadline.collecting.engines import Wish, configured_target, read_configuration
     from leadline.collecting.target import file_target
@@ -232,6 +240,7 @@ TARGETS: tuple[Target, ...] = (
     Target("book", "rows of a book of judgments, and judgments for it", _book, ROWS),
     Target("to-judge", "pairs to judge, and the texts of queries", _to_judge, ROWS),
     Target("collected", "what was collected from a system", _collected, ROWS),
+    Target("journal", "what an unfinished collection left", _journal, (".part",), packs=False),
     Target("systems", "a system's template, a search configuration", _systems, (".toml", ".json"), packs=False),
     Target("index", "a template of an index behind HTTP", _index, (".json",), packs=False),
     Target("settings", "leadline.toml, with its gate", _settings, (".toml",), packs=False),

@@ -97,6 +97,7 @@ TEXTS: dict[str, tuple[str, ...]] = {
     "to-judge": ('{"query_id": "q1", "doc_id": "d1", "ranks": {"a": 1}, "query": "what", "probability": 0.5}\n', *QUERIES),
     "collected": ('{"query_id": "q1", "query": "one", "retrieved_ids": ["a"], "scores": [1.0], "ms": 3}\n',
                   '{"query_id": "q2", "error": "timeout"}\n'),
+    "journal": ('{"collecting": "a", "identity": "b"}\n{"query_id": "q1", "error": "timeout"}\n{"query_id": "q2", "retri',),
     "systems": (TOML, json.dumps({"url": "http://localhost/?q={query}", "map": {"ids": "hits[*].id"}}),
                 json.dumps({"index": "a", "query": '{"query": {"match": {"t": "%SearchText%"}}}', "searchPipeline": "p"})),
     "index": (json.dumps(TEMPLATE),),
@@ -118,7 +119,9 @@ def seeds(target: Target) -> list[bytes]:
     made = []
     for number, content in enumerate(_contents(target.name)):
         endings = {_ending(target, content), 0}
-        made += [Case(content, ending, 0, number * 7).to_bytes() for ending in endings]
+        made += [
+            Case(content, one, 0, switches).to_bytes() for one in endings for switches in (number * 7, 1)
+        ]
         made.append(Case(content, 0, GZIP if number % 2 else ZSTD).to_bytes())
     return list(dict.fromkeys(made))
 

@@ -103,15 +103,15 @@ class Source:
         with self.file.open("rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
 
-    def chunks(self, size: int = BLOCK) -> Iterator[bytes]:
+    def chunks(self, size: int = BLOCK, binary: bool = False) -> Iterator[bytes]:
         """The unpacked bytes, at most about `size` at a time; the byte-order mark of UTF-8 is dropped.
 
         Raises
         ------
-        InputError: a packed file that is cut short or damaged, or that unpacks to more than it may; text in UTF-16 or UTF-32, or
-            a read error.
+        InputError: a packed file that is cut short or damaged, or that unpacks to more than it may; text in UTF-16 or UTF-32;
+            unless it may be `binary` a NUL byte; or a read error.
         """
-        first, size_here, total = True, 0, 0
+        first, size_here, total, lines = True, 0, 0, 1
         if self.packed:
             size_here = self.size
             limit = most_unpacked(size_here)
@@ -126,6 +126,10 @@ class Source:
                     self._refuse_other(chunk)
                     chunk = chunk.removeprefix(BOM)
                     first = False
+                if not binary:
+                    # Looked for as it is read: a packed file of nothing else is not unpacked to its end.
+                    refuse_binary(chunk, self.name, lines)
+                    lines += chunk.count(b"\n")
                 if chunk:
                     yield chunk
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -178,7 +182,7 @@ class Source:
 
     def head(self, size: int = 1 << 16) -> bytes:
         """The first unpacked bytes, to recognise the format by."""
-        for chunk in self.chunks(size):
+        for chunk in self.chunks(size, binary=True):
             return chunk[:size]
         return b""
 
@@ -189,20 +193,15 @@ class Source:
         ------
         InputError: as `chunks`, and for a binary file (one with NUL bytes).
         """
-        parts: list[bytes] = []
-        for chunk in self.chunks():
-            parts.append(chunk)
-            # Looked for as it is read: a packed file of nothing else is not unpacked to its end.
-            if b"\0" in chunk:
-                refuse_binary(b"".join(parts), self.name)
-        return b"".join(parts)
+        return b"".join(self.chunks())
 
 
-def refuse_binary(data: bytes, name: str, first_line: Callable[[], int] = lambda: 1) -> None:
-    """Raise InputError where `data`, which begins with line `first_line()`, holds a NUL byte: text has none."""
+def refuse_binary(data: bytes, name: str, first_line: int | Callable[[], int]) -> None:
+    """Raise InputError where `data`, which begins with that line, holds a NUL byte: text has none."""
     position = data.find(b"\0")
     if position >= 0:
-        line = data.count(b"\n", 0, position) + first_line()
+        first = first_line if isinstance(first_line, int) else first_line()
+        line = data.count(b"\n", 0, position) + first
         raise InputError(f"{printable(name)}: line {line}: found a NUL byte; this is a binary file, not text")
 
 
