@@ -247,7 +247,7 @@ def test_a_million_columns(tmp_path: Path, ending: str) -> None:
 
 
 def parquets() -> Iterator[tuple[str, bytes]]:
-    """A sound Parquet file, cut short everywhere, and with every byte of its end changed."""
+    """A sound Parquet file, cut short in many places, and with every byte changed."""
     out = io.BytesIO()
     frame = pl.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "grade": [2, 0]})
     frame.write_parquet(out, compression="uncompressed")
@@ -257,7 +257,7 @@ def parquets() -> Iterator[tuple[str, bytes]]:
         yield f"cut at {stop}", sound[:stop]
     for length in (0, 1, footer - 1, footer + 1, len(sound), 1 << 31, (1 << 32) - 1):
         yield f"a footer of {length}", sound[:-8] + length.to_bytes(4, "little") + b"PAR1"
-    for place in range(len(sound) - 8 - footer, len(sound) - 8, 3):
+    for place in range(len(sound) - 8):
         for other in (0x00, 0x7F, 0xFF):
             yield f"{other} at {place}", sound[:place] + bytes([other]) + sound[place + 1 :]
 

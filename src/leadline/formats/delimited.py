@@ -15,7 +15,7 @@ from leadline.formats.columns import Columns, Kind, resolve
 from leadline.formats.faults import Faults
 from leadline.formats.source import Source
 
-NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$"
+NUMBER = r"^[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$"
 """A number as CSV may write one; no blanks, no digit groups, no NaN."""
 
 MOST_COLUMNS = 10_000

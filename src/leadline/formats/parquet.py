@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from leadline.errors import InputError, printable
 from leadline.formats.delimited import MOST_COLUMNS
+from leadline.formats.parquetpages import checked_size
 from leadline.formats.unpacking import most_unpacked, too_much
 
 if TYPE_CHECKING:
     import polars as pl
-
-CELL = 8
-"""Bytes that a cell takes at least, once it is read."""
 
 
 def parquet_columns(path: Path, name: str) -> "dict[str, pl.DataType]":
@@ -42,11 +40,10 @@ def parquet_frame(path: Path, name: str, columns: Sequence[str] | None = None) -
     """
     import polars as pl
 
-    wide = len(columns) if columns is not None else len(parquet_columns(path, name))
+    parquet_columns(path, name)
     size = path.stat().st_size
     try:
-        rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
-        if rows * max(1, wide) * CELL > most_unpacked(size):
+        if checked_size(path) > most_unpacked(size):
             raise too_much(name, size)
         return pl.read_parquet(path, columns=list(columns) if columns is not None else None)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
@@ -55,12 +52,6 @@ def parquet_frame(path: Path, name: str, columns: Sequence[str] | None = None) -
 
 def _damaged(name: str, error: BaseException) -> InputError:
     """The error for what Polars cannot read; of a file that contradicts itself it may give up in a panic."""
-    lines = str(error).splitlines()
-    reason = (
-        "it contradicts itself"
-        if type(error).__name__ == "PanicException"
-        else printable(lines[0][:200])
-        if lines
-        else "damaged"
-    )
+    lines = str(error).splitlines() if isinstance(error, Exception) else []
+    reason = printable(lines[0][:200]) if lines else "it contradicts itself"
     return InputError(f"{printable(name)}: cannot be read as Parquet ({reason})")
