@@ -42,7 +42,7 @@ def test_other_headings(line: str) -> None:
     ],
 )
 def test_a_long_heading_takes_no_square_of_its_length(line: str) -> None:
-    Rules.of("0-3", f"# Guideline\n\n{line}\n")
+    Rules.of("0-3", f"# Guideline\n\n{line}\n\n## 0 off topic\n\n## 2 b\n")
 
 
 def test_a_grade_that_no_number_holds() -> None:
