@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from fuzz.case import GZIP, ZSTD, Case
 from fuzz.readers import BY_NAME, Target
@@ -158,7 +159,7 @@ def _binary(name: str) -> Iterator[bytes]:
     import numpy as np
     import polars as pl
 
-    tables = {
+    tables: dict[str, dict[str, Any]] = {
         "run": {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "score": [2.0, 1.0]},
         "qrels": {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "grade": [2, 0]},
         "queries": {"query_id": ["q1"], "text": ["what"]},

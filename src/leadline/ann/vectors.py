@@ -14,7 +14,6 @@ import numpy.typing as npt
 from leadline.errors import EmptyInputError, InputError, UsageError, amount, printable
 from leadline.formats.faults import text_problem
 from leadline.formats.jsontext import decode, whole
-from leadline.formats.parquet import parquet_columns, parquet_frame
 from leadline.formats.source import Source
 
 Matrix = npt.NDArray[Any]
@@ -208,6 +207,8 @@ def _npy(name: str, path: Path) -> Matrix:
 
 def _parquet(name: str, path: Path) -> tuple[Matrix, list[str] | None]:
     import polars as pl
+
+    from leadline.formats.parquet import parquet_columns, parquet_frame
 
     columns = parquet_columns(path, name)
     known = [column for column in (*ID_COLUMNS, *VECTOR_COLUMNS) if column in columns]
