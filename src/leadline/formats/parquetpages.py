@@ -29,12 +29,14 @@ class _Reader:
         self.data, self.at, self.end = data, at, end
 
     def byte(self) -> int:
+        """The next byte."""
         if not 0 <= self.at < self.end:
             raise Misfit("a structure that does not end")
         self.at += 1
         return self.data[self.at - 1]
 
     def varint(self) -> int:
+        """A whole number from 0, seven bits a byte, the lowest first."""
         value, shift = 0, 0
         while True:
             byte = self.byte()
@@ -46,10 +48,12 @@ class _Reader:
                 raise Misfit("a number of more than 64 bits")
 
     def number(self) -> int:
+        """A whole number with a sign, which is its lowest bit."""
         value = self.varint()
         return (value >> 1) ^ -(value & 1)
 
     def skip(self, size: int) -> None:
+        """Pass over so many bytes."""
         if size > self.end - self.at:
             raise Misfit("a text that does not end")
         self.at += size
@@ -66,6 +70,7 @@ class _Reader:
         return found
 
     def value(self, kind: int, depth: int, listed: bool = False) -> Any:
+        """A value of a type; in a list, true and false take a byte each."""
         if kind in (1, 2):
             return self.byte() if listed else kind == 1
         if kind == 3:
