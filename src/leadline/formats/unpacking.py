@@ -10,10 +10,7 @@ from leadline.errors import InputError, UsageError, printable
 SETTING = "LEADLINE_MAX_UNPACKED"
 """The environment variable that sets the limit, in bytes or as `500M`, `20G`."""
 FREE, RATIO = 256 << 20, 100
-"""Without it: so many bytes may any file unpack to, and a larger one to so many times its size on disk.
-
-Text of runs, judgments and documents packs to a third or, where much repeats, to a thirtieth.
-"""
+"""Without it: so many bytes may any file unpack to, and a larger one to so many times its size on disk."""
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 FRAME, SKIPPED = 0xFD2FB528, 0x184D2A50
 """How a frame of zstd begins, and one that is passed over (whose last four bits may be any); RFC 8878, 3.1."""
