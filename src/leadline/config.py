@@ -102,6 +102,24 @@ class Settings:
         return value
 
 
+def toml_table(text: str, name: str) -> dict[str, Any]:
+    """The table that a TOML text is; `name` is the file's, for messages.
+
+    Raises
+    ------
+    InputError: no TOML, a number of thousands of digits, or nested too deeply.
+
+    >>> toml_table("k = 5", "leadline.toml")
+    {'k': 5}
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise InputError(f"{printable(name)}: is TOML that is nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{printable(name)}: is no TOML: {printable(str(error))}") from None
+
+
 def _beside(path: Path, value: Any) -> Any:
     """A file named in `leadline.toml`, relative to the folder of that file; words such as `judged` stay."""
     if isinstance(value, list):
@@ -112,11 +130,10 @@ def _beside(path: Path, value: Any) -> Any:
 
 def _checked(path: Path) -> dict[str, Any]:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{printable(str(path))}: cannot be read ({error})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{printable(str(path))}: is no TOML: {error}") from None
+    table = toml_table(text, str(path))
     for key, value in table.items():
         if key in TABLES:
             if not isinstance(value, dict):

@@ -89,7 +89,8 @@ class RowFault:
         """The fault in one line, with control characters made visible."""
         place = f"line {self.line}" + (f", column {self.column}" if self.column is not None else "")
         place = printable(self.path) or place
-        found = printable(self.found)
+        # A line of many megabytes is cut before it is looked through.
+        found = printable(self.found[:81])
         return f"{place}: found {(found if len(found) <= 80 else found[:77] + '...')!r}, {self.expected}"
 
 

@@ -34,6 +34,8 @@ TREC_EVAL: dict[str, str] = {
     "num_rel_ret": "NumRelRet",
 }
 """trec_eval's spellings, to the letter (# is a number, after _ or .). Its nDCG is linear, and so are these."""
+LONGEST = 1000
+"""Characters of a measure at most; the longest with every parameter has some hundred."""
 NUMBER_AT_END = re.compile(r"[._](\d*\.\d+|\d+)$")
 
 OTHERS: dict[str, str] = {
@@ -76,6 +78,8 @@ def parse(text: Any, conventions: Conventions | None = None) -> Measure:
     if isinstance(text, Measure):
         return text
     asked = str(text).strip()
+    if len(asked) > LONGEST:
+        raise UsageError(f"measure {printable(asked[:60])!r}…: longer than {LONGEST:,} characters")
     rules = conventions or Conventions()
     if type(text).__module__.split(".")[0] == "ir_measures":
         # Its objects leave out what is their default: the grade as gain.

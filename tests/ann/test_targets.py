@@ -362,6 +362,11 @@ def test_http_that_cannot_be_reached_or_answers_otherwise(documents, queries, se
         ({"url": 3}, "a template is an object with url"),
         ({"url": "ftp://x"}, "no address of an endpoint"),
         ({"url": "http://h:99999/"}, "no address of an endpoint"),
+        ({"url": "http://h\0/"}, "no address of an endpoint"),
+        ({"url": "http://[h/"}, "no address of an endpoint"),
+        ({"url": f"http://{'h' * 64}.org/"}, "no address of an endpoint"),
+        ({"timeout": 0}, "timeout is a number of seconds above 0"),
+        ({"timeout": 10**400}, "timeout is a number of seconds above 0"),
         ({"timeout": "soon"}, "timeout is a number of seconds"),
         ({"headers": []}, "headers is an object"),
     ):

@@ -128,3 +128,15 @@ def test_the_stamp_holds_both_hashes_and_the_metric(space, asked):
     assert stamp["documents"] == space.documents.sha256
     assert stamp["queries"] == asked.sha256
     assert (stamp["metric"], stamp["k"]) == ("cosine", 5)
+
+
+def test_a_file_of_neighbours_that_unpacks_to_far_more(tmp_path):
+    """A zip of one array of zeros: 300 MB from 300 kB."""
+    from leadline.ann.truth import _read
+    from leadline.errors import InputError
+
+    path = tmp_path / "exact.npz"
+    np.savez_compressed(path, rows=np.zeros(300 << 20, np.uint8))
+    assert path.stat().st_size < 1 << 20
+    with pytest.raises(InputError, match="unpack to more than 268,435,456"):
+        _read(path, {"k": 1})

@@ -168,3 +168,16 @@ def test_stamps_must_agree(tmp_path):
     )
     with pytest.raises(InputError, match="a stamp is an object with model, version, normalised"):
         stamped(tmp_path, "docs", ["m"])
+
+
+@pytest.mark.parametrize(
+    "head", [b"{'descr': (", b"'", b"{'descr': '<f4', 'fortran_order': 3, 'shape': (1, 2)}", b"(" * 500]
+)
+def test_an_array_with_a_damaged_head(tmp_path, head):
+    """The head is Python text, which NumPy hands to Python's tokenizer: its errors are many."""
+    path = tmp_path / "a.npy"
+    for version in (1, 2, 3):
+        size = len(head).to_bytes(2 if version == 1 else 4, "little")
+        path.write_bytes(b"\x93NUMPY" + bytes([version, 0]) + size + head)
+        with pytest.raises(InputError, match=r"cannot be read as \.npy"):
+            read_vectors(path)

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collecting.server import docs, hits
+from leadline.collecting.asking import Query
 from leadline.collecting.engines import Wish, configured_target, engine_target, partial_answer
+from leadline.collecting.outputs import read_collected, run_of_rows
 from leadline.collecting.paths import NotThere, Path
 from leadline.collecting.reply import FIELDS, UnusableReply, read_map, read_reply
 from leadline.collecting.target import HttpTarget, file_target, filled, simple_target
-from leadline.errors import InputError, UnknownNameError, UsageError
+from leadline.errors import InputError, RowsError, UnknownNameError, UsageError
 
 
 def test_a_path_tells_missing_from_empty() -> None:
@@ -202,3 +204,42 @@ def test_whatever_comes_back_is_a_reply_or_an_unusable_one(value: object, where:
     assert all(isinstance(own, str) and own for own in reply.ids)
     assert reply.scores is None or len(reply.scores) == len(reply.ids)
     assert reply.texts is None or len(reply.texts) == len(reply.ids)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a b/{query}", "http://h\x7f/{query}", "http://[h/{query}", f"http://{'h' * 64}/{{query}}"]
+)
+def test_an_address_that_no_host_can_have(url: str) -> None:
+    with pytest.raises(UsageError, match="no usable address"):
+        simple_target(url, {}, {})
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"retrieved_ids": 5},
+        {"retrieved_ids": "ab"},
+        {"retrieved_ids": [None]},
+        {"retrieved_ids": ["\ud800"]},
+        {"retrieved_ids": ["a"], "scores": [1, 2]},
+        {"retrieved_ids": ["a"], "scores": "1"},
+        {"retrieved_ids": ["a"], "scores": [float("nan")]},
+        {"query_id": "", "retrieved_ids": []},
+        {},
+    ],
+)
+def test_rows_that_no_collection_wrote(tmp_path: File, row: dict[str, object]) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"query_id": "q"} | row) + "\n")
+    with pytest.raises(RowsError, match="line 1"):
+        read_collected(path)
+
+
+def test_rows_of_a_collection_are_a_run(tmp_path: File) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        '{"query_id": "q", "retrieved_ids": ["a", 7], "scores": [2, 1.5]}\n{"query_id": "r", "error": "no"}\n'
+    )
+    run = run_of_rows([Query("q", "?"), Query("r", "?")], read_collected(path), "live")
+    assert run.frame.select("query_id", "doc_id", "score").rows() == [("q", "a", 2.0), ("q", "7", 1.5)]
+    assert run.failed == {"r": "no"}

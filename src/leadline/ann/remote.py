@@ -10,11 +10,12 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
 from leadline.ann.recall import Answers
 from leadline.ann.target import KINDS, Allowed, Facts, Setting, Wanted, no_exact
 from leadline.ann.vectors import Vectors
+from leadline.collecting.target import split_url
 from leadline.errors import InputError, UsageError, printable
 from leadline.formats.faults import Faults, WrongValue, id_text
 from leadline.formats.jsontext import decode, lines_of, objects, whole
@@ -26,7 +27,7 @@ SHAPES: tuple[tuple[str, Any, str], ...] = (
     ("settings", dict, "an object"), ("timeout", (int, float), "a number of seconds"),
 )  # fmt: skip
 USUAL: Mapping[str, Any] = {"body": {"vector": "{vector}", "k": "{k}"}, "ids": "ids[]"}
-SECONDS = 30.0
+SECONDS, MOST_SECONDS = 30.0, 1_000_000
 MOST_BYTES = 64 << 20
 """An answer that is larger is refused."""
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.]*)\}")
@@ -47,12 +48,7 @@ class Endpoint:
             template = _template(wanted.place)
         self.template = template
         self.settings: dict[str, Setting] = dict(template.get("settings", {}))
-        address = urlsplit(template["url"])
-        if address.scheme not in ("http", "https") or not address.hostname or not _has_port(address):
-            raise UsageError(
-                f"{printable(template['url'])}: no address of an endpoint, such as http://localhost:8080/search"
-            )
-        self.address = address
+        self.address = _address(template["url"])
         self.headers = {"Content-Type": "application/json", **_filled_headers(template.get("headers", {}))}
         self.steps = _steps(template.get("ids", USUAL["ids"]))
         self.connection = self._connect()
@@ -125,11 +121,18 @@ class Endpoint:
         self.connection.close()
 
 
-def _has_port(address: SplitResult) -> bool:
-    try:
-        return address.port is None or address.port > 0
-    except ValueError:
-        return False
+def _address(url: str) -> SplitResult:
+    """The parts of an endpoint's address.
+
+    Raises
+    ------
+    UsageError: neither http nor https, no host, or one that cannot be looked up.
+    """
+    with suppress(ValueError):
+        found = split_url(url)
+        if found.scheme in ("http", "https") and found.hostname and found.port != 0:
+            return found
+    raise UsageError(f"{printable(url)}: no address of an endpoint, such as http://localhost:8080/search")
 
 
 def _template(place: str) -> dict[str, Any]:
@@ -143,6 +146,8 @@ def _template(place: str) -> dict[str, Any]:
     for key, kind, word in SHAPES:
         if key in found and (not isinstance(found[key], kind) or found[key] is True):
             raise InputError(f"{name}: {key} is {word}")
+    if not 0 < found.get("timeout", SECONDS) < MOST_SECONDS:
+        raise InputError(f"{name}: timeout is a number of seconds above 0 and below {MOST_SECONDS:,}")
     return found
 
 

@@ -128,7 +128,7 @@ class QdrantShard:
         """Rows, and dimensions and metric where the shard tells."""
         size = metric = None
         # The shard tells neither through its interface; its own settings, beside the data, do.
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             held = json.loads((Path(self.place) / "edge_config.json").read_text())["vectors"][
                 self.using or ""
             ]

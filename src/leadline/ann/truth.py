@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from leadline.ann.distance import Space
 from leadline.ann.exact import QUERIES_AT_ONCE, Neighbours, Watch, joined, search_blocks
 from leadline.ann.vectors import Vectors
 from leadline.errors import InputError, printable
+from leadline.formats.unpacking import most_unpacked, too_much
 from leadline.formats.write import atomic_write
 
 FORMAT = "leadline-neighbours-1"
@@ -92,19 +93,15 @@ def _write(path: Path, stamp: Mapping[str, Any], found: Neighbours) -> None:
 def _read(path: Path, wanted: Mapping[str, Any]) -> Neighbours:
     name = printable(str(path))
     try:
+        with ZipFile(path) as packed:
+            if sum(one.file_size for one in packed.infolist()) > most_unpacked(path.stat().st_size):
+                raise too_much(str(path), path.stat().st_size)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             stamp: dict[str, Any] = dict(json.loads(str(held["stamp"])))
             found = _neighbours(held)
-    except (
-        ValueError,
-        OSError,
-        KeyError,
-        EOFError,
-        TypeError,
-        AttributeError,
-        zlib.error,
-        BadZipFile,
-    ) as error:
+    except InputError:
+        raise
+    except Exception as error:  # A damaged archive, or the head of an array in it: each fails in many ways.
         raise InputError(f"{name}: is no file of exact neighbours ({type(error).__name__})") from None
     k, other = int(wanted["k"]), [key for key in CORES if key != "k" and stamp.get(key) != wanted[key]]
     if stamp.get("k", 0) < k:
@@ -154,7 +151,7 @@ def _done(part: Path, stamp: Mapping[str, Any]) -> list[Neighbours]:
         try:
             if json.loads(held.readline()) != stamp:
                 return []
-        except ValueError:
+        except (ValueError, RecursionError):
             return []
         return [one for one in _frames(held) if len(one.rows) == QUERIES_AT_ONCE]
 

@@ -1,6 +1,7 @@
 """Vectors and their ids as files: `.npy` with ids in a `.txt` beside it, or Parquet; and the stamp of who made them."""
 
 import hashlib
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -196,27 +197,29 @@ def _npy(name: str, path: Path) -> Matrix:
         if handle.read(len(MAGIC)) != MAGIC:
             raise InputError(f"{printable(name)}: is no .npy file (numpy.save writes one)")
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
-    except ValueError as error:
+        with warnings.catch_warnings():
+            # Of an array written by Python 2: it is read all the same.
+            warnings.simplefilter("ignore", UserWarning)
+            return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+    except Exception as error:  # The head is Python text: NumPy fails on a damaged one in many ways.
         raise InputError(f"{printable(name)}: cannot be read as .npy ({_first_line(error)})") from None
 
 
 def _parquet(name: str, path: Path) -> tuple[Matrix, list[str] | None]:
     import polars as pl
 
-    try:
-        columns = dict(pl.read_parquet_schema(path))
-        known = [column for column in (*ID_COLUMNS, *VECTOR_COLUMNS) if column in columns]
-        vector = next((column for column in known if column in VECTOR_COLUMNS), None)
-        if vector is None:
-            raise InputError(
-                f"{printable(name)}: has no column {' or '.join(VECTOR_COLUMNS[:2])}; "
-                f"its columns are {', '.join(map(printable, columns))}"
-            )
-        ids = next((column for column in known if column in ID_COLUMNS), None)
-        frame = pl.read_parquet(path, columns=[vector, *([ids] if ids else [])])
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{printable(name)}: cannot be read as Parquet ({_first_line(error)})") from None
+    from leadline.formats.parquet import parquet_columns, parquet_frame
+
+    columns = parquet_columns(path, name)
+    known = [column for column in (*ID_COLUMNS, *VECTOR_COLUMNS) if column in columns]
+    vector = next((column for column in known if column in VECTOR_COLUMNS), None)
+    if vector is None:
+        raise InputError(
+            f"{printable(name)}: has no column {' or '.join(VECTOR_COLUMNS[:2])}; "
+            f"its columns are {', '.join(map(printable, columns))}"
+        )
+    ids = next((column for column in known if column in ID_COLUMNS), None)
+    frame = parquet_frame(path, name, [vector, *([ids] if ids else [])])
     series = frame[vector]
     if isinstance(series.dtype, pl.List):
         lengths = series.list.len()

@@ -95,7 +95,7 @@ class Journal:
                     same, begun = row["identity"] == self._identity, str(row["collecting"])
                 else:
                     self.rows[row["query_id"]] = row
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 raise InputError(f"{name}: line {number} is damaged; remove the file to begin anew") from None
             kept += len(line)
         if same:

@@ -8,7 +8,7 @@ from typing import Any
 from leadline.collecting.asking import Query
 from leadline.collecting.journal import Row
 from leadline.errors import InputError, UsageError, printable
-from leadline.formats.faults import Faults
+from leadline.formats.faults import Faults, WrongValue, found_text, id_text, number
 from leadline.formats.jsontext import decode, lines_of, objects
 from leadline.formats.source import Source
 from leadline.formats.write import atomic_write, write_run
@@ -60,17 +60,34 @@ def read_collected(path: str | Path) -> dict[str, Row]:
     faults = Faults(source.name)
     rows: dict[str, Row] = {}
     for line, row in objects(lines_of(decode(source.read_all(), source.name)), faults):
-        if not isinstance(row.get("query_id"), str) or not ("retrieved_ids" in row or "error" in row):
-            faults.add(
-                line,
-                None,
-                json.dumps(row)[:200],
-                "a row as collect writes it: query_id, and retrieved_ids or error",
-            )
-            continue
-        rows[row["query_id"]] = row
+        try:
+            rows[id_text(row.get("query_id"), "query_id")] = _row(row)
+        except WrongValue as wrong:
+            faults.add(line, None, wrong.found, wrong.expected)
     faults.check()
     return rows
+
+
+def _row(row: Row) -> Row:
+    """The row, once it is one that `collect` may have written.
+
+    Raises
+    ------
+    WrongValue: neither ids nor an error, or ids and scores that cannot stand.
+    """
+    if "error" in row:
+        return row
+    ids, scores = row.get("retrieved_ids"), row.get("scores")
+    if not isinstance(ids, list):
+        raise WrongValue(found_text(row), "a row as collect writes it: query_id, and retrieved_ids or error")
+    names = [id_text(one, "retrieved id") for one in ids]
+    if scores is None:
+        return {**row, "retrieved_ids": names}
+    if not isinstance(scores, list) or len(scores) not in (0, len(ids)):
+        raise WrongValue(
+            found_text(scores), f"scores is a list, one for each of the {len(ids)} retrieved_ids"
+        )
+    return {**row, "retrieved_ids": names, "scores": [number(one, "score") for one in scores]}
 
 
 def run_of_rows(queries: Sequence[Query], rows: Mapping[str, Row], name: str) -> Run:

@@ -3,15 +3,15 @@
 import json
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 from leadline.collecting.paths import Path
 from leadline.collecting.reply import read_map
+from leadline.config import toml_table
 from leadline.errors import InputError, UnknownNameError, UsageError, printable
 from leadline.formats.jsontext import whole
 
@@ -160,13 +160,7 @@ def _table(path: str) -> dict[str, Any]:
         text = File(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{printable(path)}: cannot be read ({error})") from None
-    if path.lower().endswith(".json"):
-        table = whole(text, path)
-    else:
-        try:
-            table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{printable(path)}: is no TOML: {error}") from None
+    table = whole(text, path) if path.lower().endswith(".json") else toml_table(text, path)
     if not isinstance(table, dict):
         raise InputError(f"{printable(path)}: a target is one object with url, method, headers, body and map")
     return table
@@ -200,6 +194,27 @@ def secret_headers(names: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def split_url(url: str) -> SplitResult:
+    """The parts of an address whose port is a number and whose host can be looked up.
+
+    Raises
+    ------
+    ValueError: says what is wrong with it.
+
+    >>> split_url("http://localhost:9200/i").port
+    9200
+    """
+    parts = urlsplit(url)
+    _ = parts.port
+    if re.search(r"[\x00-\x20\x7f]", url):
+        raise ValueError("white space or a control character in it")
+    try:
+        (parts.hostname or "").encode("idna")
+    except UnicodeError:
+        raise ValueError("its host is no name") from None
+    return parts
+
+
 def checked_url(url: str) -> str:
     """The address, once it is one that can be asked.
 
@@ -208,10 +223,10 @@ def checked_url(url: str) -> str:
     UsageError: neither http nor https, no host, or a name and password in it.
     """
     try:
-        parts = urlsplit(url)
-        _ = parts.port
+        parts = split_url(url)
     except ValueError as error:
-        raise UsageError(f"{printable(shown_url(url))}: no usable address ({error})") from None
+        reason = printable(str(error))
+        raise UsageError(f"{printable(shown_url(url))}: no usable address ({reason})") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(f"{printable(url)}: an address starts with http:// or https:// and names a host")
     if parts.username is not None or parts.password is not None:

@@ -49,7 +49,7 @@ def is_rows(source: Source) -> bool:
         return False
     try:
         row = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         # Broken, or longer than the head because much text is marked: the names of its fields tell.
         return '"query_id":' in first and any(f'"{name}":' in first for name in OWN_FIELDS)
     return isinstance(row, Mapping) and "query_id" in row and any(name in row for name in OWN_FIELDS)

@@ -16,8 +16,11 @@ from leadline.formats.faults import Faults
 from leadline.formats.jsontext import decode
 from leadline.formats.source import Source
 
-NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$"
+NUMBER = r"^[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$"
 """A number as CSV may write one; no blanks, no digit groups, no NaN."""
+
+MOST_COLUMNS = 10_000
+"""A table has fewer columns; what has more is no table, and would take minutes to be told so."""
 
 _LIMIT = threading.Lock()
 
@@ -118,7 +121,13 @@ def _fast(data: bytes, text: str, separator: str) -> tuple[tuple[str, ...], pl.D
     if b'"' in data or b"\r" in data.replace(b"\r\n", b""):
         return None
     header = tuple(text[: text.find("\n")].rstrip("\r").split(separator)) if "\n" in text else ()
-    if not header or len(set(header)) < len(header) or ROW in header or "" in header:
+    if (
+        not header
+        or len(header) > MOST_COLUMNS
+        or len(set(header)) < len(header)
+        or ROW in header
+        or "" in header
+    ):
         return None
     try:
         frame = pl.read_csv(
@@ -186,10 +195,14 @@ def _line(text: str, line: int) -> str:
 
 
 def _check_header(header: tuple[str, ...], name: str) -> None:
+    if len(header) > MOST_COLUMNS:
+        raise InputError(f"{printable(name)}: {len(header):,} columns; at most {MOST_COLUMNS:,} are read")
+    seen: set[str] = set()
     for index, word in enumerate(header):
-        if word in header[:index]:
+        if word in seen:
             raise RowsError(name, [RowFault(1, index + 1, word, "each column needs a name of its own")], 1)
         if word == ROW:
             raise RowsError(
                 name, [RowFault(1, index + 1, word, "rename it: this name is kept for line numbers")], 1
             )
+        seen.add(word)

@@ -7,6 +7,9 @@ from typing import Any
 from leadline.errors import InputError, printable
 from leadline.formats.faults import Faults
 
+DEEP = 100
+"""How many lists and objects may stand inside each other; no format that is read here comes near it."""
+
 
 class WrongJson(ValueError):
     """A text that is not the JSON it should be; says what was found and what was expected."""
@@ -28,7 +31,10 @@ def parse(text: str) -> Any:
     leadline.formats.jsontext.WrongJson: the key 'a' stands twice in one object
     """
     try:
-        return _DECODER.decode(text)
+        value = _DECODER.decode(text)
+        if text.count("[") + text.count("{") > DEEP and _depth(value) > DEEP:
+            raise WrongJson("JSON that is nested too deeply")
+        return value
     except json.JSONDecodeError as error:
         column = error.colno if error.lineno == 1 else None
         place = "" if error.lineno == 1 else f" at line {error.lineno}, column {error.colno}"
@@ -98,6 +104,15 @@ def whole(text: str, name: str) -> Any:
     except WrongJson as error:
         column = f" at line 1, column {error.column}" if error.column else ""
         raise InputError(f"{printable(name)}: {error.expected}{column}") from None
+
+
+def _depth(value: Any) -> int:
+    """How many lists and objects stand inside each other; counted level by level, as deep ones would break a recursion."""
+    depth, level = 0, [value]
+    while level := [one for one in level if type(one) in (dict, list)]:
+        depth += 1
+        level = [inner for one in level for inner in (one.values() if type(one) is dict else one)]
+    return depth
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from leadline.formats.write import atomic_write
 
 _WORD = r"[^ \t\r\x0b\x0c]+"
 LINE = re.compile(
-    rf"(?P<grade>{_WORD}) qid:(?P<qid>{_WORD})(?: (?P<features>[^#]*))?[ \t]*#[ \t]*(?P<doc>{_WORD})(?: (?P<query>[^\n]*))?"
+    rf"(?P<grade>{_WORD}) qid:(?P<qid>{_WORD})(?: (?P<features>[^#]*)|[ \t]*)#[ \t]*(?P<doc>{_WORD})(?: (?P<query>[^\n]*))?"
 )
 
 

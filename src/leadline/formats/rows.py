@@ -13,6 +13,7 @@ from leadline.formats.faults import Faults
 from leadline.formats.frames import Order, qrels_of_frame, queries_of_frame, run_of_frame
 from leadline.formats.jsontext import decode, lines_of, objects, whole
 from leadline.formats.objects import qrels_of, queries_of, run_of
+from leadline.formats.parquet import parquet_frame
 from leadline.formats.plainrows import plain_rows, together
 from leadline.formats.rag import RagRows, rag_of_records
 from leadline.formats.ragfields import is_rag
@@ -174,11 +175,7 @@ def read_parquet(source: Source) -> pl.DataFrame:
     ------
     InputError: not a Parquet file, or a damaged one.
     """
-    try:
-        frame = pl.read_parquet(source.file)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{printable(source.name)}: cannot be read as Parquet ({reason})") from None
+    frame = parquet_frame(source.file, source.name)
     if frame.height == 0:
         raise InputError(f"{printable(source.name)}: a table without rows")
     return frame.drop(ROW, strict=False)

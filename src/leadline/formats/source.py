@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from leadline.errors import EmptyInputError, InputError, printable
+from leadline.formats.unpacking import most_unpacked, too_much, zstd_at_most
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 BOM = b"\xef\xbb\xbf"
@@ -109,22 +110,33 @@ class Source:
         with self.file.open("rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
 
-    def chunks(self, size: int = BLOCK) -> Iterator[bytes]:
+    def chunks(self, size: int = BLOCK, binary: bool = False) -> Iterator[bytes]:
         """The unpacked bytes, at most about `size` at a time; the byte-order mark of UTF-8 is dropped.
 
         Raises
         ------
-        InputError: a packed file that is cut short or damaged, UTF-16 text, or a read error.
+        InputError: a packed file that is cut short or damaged, or that unpacks to more than it may; text in UTF-16 or UTF-32;
+            unless it may be `binary` a NUL byte; or a read error.
         """
-        first = True
+        first, size_here, total, lines = True, 0, 0, 1
+        if self.packed:
+            size_here = self.size
+            limit = most_unpacked(size_here)
+            if self.packed == "zstd" and zstd_at_most(self.file) > limit:
+                raise too_much(self.name, size_here)
         try:
             for chunk in self._unpacked(size):
+                total += len(chunk)
+                if self.packed and total > limit:
+                    raise too_much(self.name, size_here)
                 if first:
-                    encoding = next((name for mark, name in MARKS if chunk.startswith(mark)), None)
-                    if encoding is not None:
-                        raise InputError(f"{printable(self.name)}: is {encoding} text; save it as UTF-8")
+                    self._refuse_other(chunk)
                     chunk = chunk.removeprefix(BOM)
                     first = False
+                if not binary:
+                    # Looked for as it is read: a packed file of nothing else is not unpacked to its end.
+                    refuse_binary(chunk, self.name, lines)
+                    lines += chunk.count(b"\n")
                 if chunk:
                     yield chunk
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -135,6 +147,14 @@ class Source:
             raise _cannot_read(self.name, error) from None
         if first:
             raise EmptyInputError(f"{printable(self.name)}: empty, nothing to read")
+
+    def _refuse_other(self, chunk: bytes) -> None:
+        """Raise InputError where a text begins as no UTF-8 does, or as a packed file inside this one."""
+        encoding = next((name for mark, name in MARKS if chunk.startswith(mark)), None)
+        if encoding is not None:
+            raise InputError(f"{printable(self.name)}: is {encoding} text; save it as UTF-8")
+        if self.packed and chunk.startswith((GZIP, ZSTD)):
+            raise InputError(f"{printable(self.name)}: is packed twice; unpack it once")
 
     def _unpacked(self, size: int) -> Iterator[bytes]:
         if self.packed == "zstd":
@@ -165,7 +185,7 @@ class Source:
 
     def head(self, size: int = 1 << 16) -> bytes:
         """The first unpacked bytes, to recognise the format by."""
-        for chunk in self.chunks(size):
+        for chunk in self.chunks(size, binary=True):
             return chunk[:size]
         return b""
 
@@ -176,18 +196,17 @@ class Source:
         ------
         InputError: as `chunks`, and for a binary file (one with NUL bytes).
         """
-        data = b"".join(self.chunks())
-        refuse_binary(data, self.name)
-        return data
+        return b"".join(self.chunks())
 
 
-def refuse_binary(data: bytes, name: str, first_line: Callable[[], int] = lambda: 1) -> None:
-    """Raise InputError where `data`, which begins with line `first_line()`, holds a NUL byte: text has none."""
+def refuse_binary(data: bytes, name: str, first_line: int | Callable[[], int] = 1) -> None:
+    """Raise InputError where `data`, which begins with that line, holds a NUL byte: text has none."""
     position = data.find(b"\0")
     if position >= 0:
         if _is_wide(data[:256]):
             raise InputError(f"{printable(name)}: is UTF-16 text without a mark; save it as UTF-8")
-        line = data.count(b"\n", 0, position) + first_line()
+        first = first_line if isinstance(first_line, int) else first_line()
+        line = data.count(b"\n", 0, position) + first
         raise InputError(f"{printable(name)}: line {line}: found a NUL byte; this is a binary file, not text")
 
 

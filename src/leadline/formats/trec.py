@@ -31,7 +31,8 @@ WHITE = b" \t\r\x0b\x0c"
 """ASCII white space within a line, as C's isspace has it."""
 LONE = re.compile(rb"\r[ \t\x0b\x0c]*[^\s]")
 """A carriage return with more of the line behind it."""
-NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
+NUMBER = re.compile(rb"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
+"""There is one way only to read digits by it: with two, a long text of digits would take the square of its length."""
 
 
 Table = dict[str, npt.NDArray[Any]]

@@ -13,6 +13,7 @@ import polars as pl
 
 from leadline.conventions import Conventions, conventions
 from leadline.errors import InputError, NotComparableError, UsageError, printable
+from leadline.formats.jsontext import decode, whole
 from leadline.formats.read import read_run
 from leadline.formats.source import Source
 from leadline.formats.write import atomic_write
@@ -214,15 +215,13 @@ def read_baseline(path: str | Path) -> Baseline:
         a newer form.
     """
     where = printable(str(path))
+    if not Path(path).exists():
+        raise NotComparableError(f"no baseline: {where} is not there; `leadline baseline RUN` pins one")
     try:
-        content = Path(path).read_bytes()
-        row = json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
-    except FileNotFoundError:
-        raise NotComparableError(
-            f"no baseline: {where} is not there; `leadline baseline RUN` pins one"
-        ) from None
-    except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"{where}: is no baseline ({error})") from None
+        source = Source.open(path)
+        row = whole(decode(source.read_all(), source.name), source.name)
+    except InputError as error:
+        raise InputError(f"{where}: is no baseline ({str(error).removeprefix(f'{where}: ')})") from None
     if not isinstance(row, dict) or row.get("kind") != KIND:
         raise InputError(f"{where}: is no baseline; `leadline baseline RUN` writes one")
     if row.get("form") != FORM:

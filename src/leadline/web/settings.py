@@ -17,7 +17,7 @@ KEYS: Mapping[str, str] = {
 }  # fmt: skip
 """The keys of the judging screen that are no grades."""
 MOST_GRADES = 10
-HEADING = re.compile(r"^#{1,6}\s+(?P<grade>-?\d+(?:\.\d+)?)\s*[:–—.-]?\s+(?P<name>\S.*?)\s*#*$")
+HEADING = re.compile(r"#{1,6}\s+(?P<grade>-?\d+(?:\.\d+)?)(?:\s*[:–—.-](?=\s)|(?=\s))(?P<name>.*)")
 EXAMPLE = re.compile(r"^\**example:?\**:?\s*", re.IGNORECASE)
 
 
@@ -137,7 +137,7 @@ def _scale(text: str) -> tuple[Grade, ...]:
     """`0-3`, `binary`, or `0=off topic,1=related,…`."""
     if text.strip().lower() == "binary":
         return YES_NO
-    span = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", text)
+    span = re.fullmatch(r"\s*(\d{1,9})\s*-\s*(\d{1,9})\s*", text)
     if span:
         low, high = int(span[1]), int(span[2])
         parts = [str(n) for n in range(low, min(high, low + MOST_GRADES) + 1)]
@@ -172,7 +172,7 @@ def _usual_name(value: float, count: int) -> str:
 
 
 def _whole(value: float) -> float:
-    return int(value) if value == int(value) else value
+    return int(value) if math.isfinite(value) and value == int(value) else value
 
 
 def _with_keys(grades: Sequence[Grade]) -> tuple[Grade, ...]:
@@ -193,24 +193,32 @@ def _merged(one: Grade, told: Grade | None) -> Grade:
     return replace(one, name=name, meaning=one.meaning or told.meaning, example=one.example or told.example)
 
 
+def _heading(line: str) -> tuple[float, str] | None:
+    """The grade and the name that a heading tells; None for any other line."""
+    found = HEADING.match(line)
+    name = found["name"].strip().rstrip("#").rstrip() if found else ""
+    return (_whole(float(found["grade"])), name) if found and name else None
+
+
 def _grades_of(text: str) -> tuple[dict[float, Grade], str]:
     """The grades that headings of a guideline tell, and the guideline without those parts."""
     told: dict[float, Grade] = {}
     kept: list[str] = []
     lines: list[str] | None = None
-    parts: list[tuple[re.Match[str], list[str]]] = []
+    parts: list[tuple[float, str, list[str]]] = []
     for line in text.splitlines():
-        found = HEADING.match(line)
-        if found:
+        heading = _heading(line)
+        if heading is not None:
             lines = []
-            parts.append((found, lines))
+            parts.append((*heading, lines))
         elif line.startswith("#") or lines is None:
             lines = None
             kept.append(line)
         else:
             lines.append(line)
-    for found, body in parts:
-        grade = _whole(float(found["grade"]))
+    for grade, name, body in parts:
+        if not math.isfinite(grade):
+            raise UsageError("the guideline has a heading whose grade is no number of 64 bits")
         if grade in told:
             raise UsageError(f"the guideline has two headings of the grade {grade:g}")
         meaning: list[str] = []
@@ -218,9 +226,7 @@ def _grades_of(text: str) -> tuple[dict[float, Grade], str]:
         for paragraph in re.split(r"\n\s*\n", "\n".join(body)):
             words = " ".join(paragraph.split())
             (examples if EXAMPLE.match(words) else meaning).append(EXAMPLE.sub("", words))
-        told[grade] = Grade(
-            grade, found["name"], " ".join(filter(None, meaning)), " ".join(filter(None, examples))
-        )
+        told[grade] = Grade(grade, name, " ".join(filter(None, meaning)), " ".join(filter(None, examples)))
     if told:
         _checked(list(told.values()), "of the guideline")
     return dict(sorted(told.items())), "\n".join(kept).strip() + "\n"
