@@ -89,7 +89,7 @@ def test_ids_of_any_text_and_texts_that_are_kept_apart(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="white space"):
         write_qrels(qrels_of_held(held), tmp_path / "x.qrels")
     (tmp_path / "latin.csv").write_bytes(bytes.fromhex(JUDGING["j43"]["input"]["bytes_hex"]))
-    with pytest.raises(InputError, match="line 2: text that is not UTF-8"):
+    with pytest.raises(InputError, match="line 2, column 2: text that is not UTF-8"):
         read_tool("quepid", Source.open(tmp_path / "latin.csv"))
 
 
