@@ -184,6 +184,30 @@ def _card(path: Path, switches: int) -> None:
     read_card(path.replace(card_path(path.with_name("labels"))).with_name("labels"))
 
 
+def _certificate(path: Path, switches: int) -> None:
+    from leadline.formats.certificate import read_certificate
+
+    read_certificate(path)
+
+
+def _prompt(path: Path, switches: int) -> None:
+    from leadline.judging.prompt import read_prompt
+
+    read_prompt(path)
+
+
+def _mapping(path: Path, switches: int) -> None:
+    from leadline.formats.mapping import read_mapping
+
+    read_mapping(path)
+
+
+def _replay(path: Path, switches: int) -> None:
+    from leadline.models.replay import Replay
+
+    Replay.open(path)
+
+
 def _rules(path: Path, switches: int) -> None:
     from leadline.web.settings import read_rules
 
@@ -246,6 +270,10 @@ TARGETS: tuple[Target, ...] = (
     Target("settings", "leadline.toml, with its gate", _settings, (".toml",), packs=False),
     Target("baseline", "a pinned baseline", _baseline, (".json", ".json.gz")),
     Target("card", "the card beside a file of labels", _card, (".json",), packs=False),
+    Target("certificate", "the certificate of a model judge", _certificate, (".json",), packs=False),
+    Target("prompt", "the prompt file of a model judge", _prompt, (".md",), packs=False),
+    Target("mapping", "which document a chunk is of", _mapping, ROWS),
+    Target("replay", "recorded replies of a model", _replay, (".jsonl",), packs=False),
     Target("rules", "a guideline for assessors", _rules, (".md",), packs=False),
     Target("raw", "the door itself: whatever is packed", _raw, ("", ".gz", ".zst")),
     *(_of_tool(module) for module in dict.fromkeys(tool.module for tool in TABLE)),

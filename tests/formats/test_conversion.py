@@ -1,6 +1,7 @@
 """The law of conversion: there and back gives the same table, or a loss was said before, or it was refused with the reason."""
 
 import itertools
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ ID = WORD | TEXT
 SCORE = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, -1).map(float)
 GRADE = st.integers(-1, 5).map(float) | st.floats(-1e3, 1e3, allow_nan=False)
 ENDINGS = {"trec": ".run", "jsonl": ".jsonl", "csv": ".csv", "tsv": ".tsv", "parquet": ".parquet", "beir": ""}
-FEW = settings(deadline=None, max_examples=25)
+FEW = settings(deadline=None, max_examples=50 if os.environ.get("LEADLINE_PROVE") else 4)
+"""Each example goes to every other format and back; `make prove` tries more of them."""
 
 
 def names(kind: Kind) -> list[str]:
