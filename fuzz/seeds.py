@@ -90,10 +90,23 @@ SETTINGS = (
 CARD = (
     '{"kind": "model", "judge": {"model": "m", "prompt": "p", "parameters": {"t": 0}}, "labels": 3, "made": "2026"}',
 )
+CERTIFICATE = (Path(__file__).with_name("certificate.json").read_text(encoding="utf-8"),)
+"""As `leadline certify --write` made it of four pairs."""
+PROMPT = (
+    "---\nname: own\nversion: 2\ngrades:\n  0: no\n  1: yes\n---\n\n"
+    "## system\n\nGrade. {grades}\n\n## user\n\n{query} {need}\n\n{passages}\n",
+)
+MAPPING = ('{"chunk_id": "d#1", "document_id": "d", "start": 0}\n', "chunk_id,document_id\nc1,d\nc2,d\n")
+REPLAY = (
+    '{"replies": 1, "model": "m", "endpoint": "http://127.0.0.1:8080/v1", "parameters": {"temperature": 0}}\n'
+    '{"key": "' + "0" * 64 + '", "reply": {"text": "{}", "model": "m", "finish": "stop", "prompt_tokens": 3, '
+    '"completion_tokens": null}}\n',
+)
 RULES = ("# Guideline\n\n## 0: off topic\n\nNothing.\n\n**Example:** x\n\n## 1 – related\n\nSome.\n",)
 TEXTS: dict[str, tuple[str, ...]] = {
     "run": RUN, "qrels": QRELS, "queries": QUERIES, "rag": RAG, "documents": DOCUMENTS, "evidence": EVIDENCE,
     "chunks": CHUNKS, "contexts": CONTEXTS, "book": BOOK, "settings": SETTINGS, "card": CARD, "rules": RULES,
+    "certificate": CERTIFICATE, "prompt": PROMPT, "mapping": MAPPING, "replay": REPLAY,
     "neighbours": ('{"query_id": "q1", "ids": ["a", 7]}\n{"query_id": "q2", "error": "timeout"}\n',),
     "to-judge": ('{"query_id": "q1", "doc_id": "d1", "ranks": {"a": 1}, "query": "what", "probability": 0.5}\n', *QUERIES),
     "collected": ('{"query_id": "q1", "query": "one", "retrieved_ids": ["a"], "scores": [1.0], "ms": 3}\n',
