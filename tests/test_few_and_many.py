@@ -260,20 +260,7 @@ def test_a_book_holds_both(capsys: pytest.CaptureFixture[str]) -> None:
         (("evaluate", "a.run", "--ppi", "model.qrels"), "--ppi goes with --qrels"),
         (("evaluate", "-", "--qrels", "people.qrels", "--ppi", "-"), "standard input (-) can be read once"),
         (
-<<<<<<< ours
-            (
-                "evaluate",
-                "a.run",
-                "--qrels",
-                "people.qrels",
-                "--ppi",
-                "model.qrels",
-                "--documents",
-                "d.jsonl",
-            ),
-=======
             ("evaluate", "a.run", *PPI, "--documents", "d.jsonl"),
->>>>>>> theirs
             "--documents does not go with --ppi",
         ),
         (
