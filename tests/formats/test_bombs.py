@@ -333,7 +333,8 @@ def test_other_codings(tmp_path: Path, coding: str, packed: bool) -> None:
             path.write_bytes(gzip.compress(data) if packed else data)
             wanted = "is UTF-16 text" if "16" in coding else "is UTF-32 text"
             has_mark = marked or coding.count("-") == 1
-            with pytest.raises(InputError, match=wanted if has_mark else "NUL byte"):
+            # Without a mark UTF-16 is known by every second byte; UTF-32 is only seen to be no text.
+            with pytest.raises(InputError, match=wanted if has_mark or "16" in coding else "NUL byte"):
                 read_qrels(path)
 
 

@@ -79,7 +79,7 @@ def read_trec(path: str, columns: Columns, asked: Asked, found: Findings) -> pl.
     line = 1
     try:
         source = Source.open(path)
-        for data in whole_queries(source.chunks(source.block)):
+        for data in whole_queries(source.chunks(source.block, binary=True)):
             frames.append(_block(bytes(data), columns, [number, *more], line, asked.comments, path, found))
             line += count_lines(data)
     except LeadlineError as error:

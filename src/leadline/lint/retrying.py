@@ -90,7 +90,7 @@ def _blankable(error: RowsError, path: str, form: str) -> set[int]:
 
 
 def _data(path: str) -> bytes:
-    return b"".join(Source.open(path).chunks())
+    return b"".join(Source.open(path).chunks(binary=True))
 
 
 def _unpacked_name(path: str) -> str:
