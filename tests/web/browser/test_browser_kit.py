@@ -106,6 +106,8 @@ def test_a_name_is_asked_for_and_answers_stay(tmp_path: Path, open_page: Callabl
     page.keyboard.type("Zoë 3")
     press(page, "Enter")
     page.wait_for_selector("#work:not([hidden])")
+    # Else the first digit goes into the field of the name.
+    assert page.evaluate("() => document.activeElement.id") != "name"
     first = answer(page, "0")
     answer(page, "n")
     third = document(page)

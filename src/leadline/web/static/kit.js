@@ -147,6 +147,8 @@
       const who = id("name").value.trim();
       if (!who) return;
       L.stored(localStorage, key, who);
+      // A hidden field keeps the focus until the next frame, and digits typed into a field are no grades.
+      id("name").blur();
       id("name-form").hidden = true;
       id("loading").hidden = false;
       open(data, who);
