@@ -42,6 +42,7 @@ FLOORS: list[set[str]] = [
     {"scores"},
     {"conventions"},
     {"measure"},
+    {"around"},
     {"tables"},
     {"certificate", "checks", "ids", "machine"},
     {"errors"},

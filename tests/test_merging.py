@@ -431,3 +431,20 @@ def test_needs_and_subtopics_of_one_file(tmp_path: Path) -> None:
     assert leadline.evaluate({"q": ["b", "a"]}, str(path), "RR").mean("RR") == 1.0
     with pytest.raises(InputError, match="do not go together"):
         leadline.evaluate({"q": ["b", "a"]}, str(path), "StRecall@10")
+
+
+def test_a_progress_bar_changes_nothing_of_what_is_said() -> None:
+    """On a terminal a run is read through a bar; the counts of what was merged must not be lost on the way."""
+    from rich.progress import Progress
+
+    from leadline.cli.watched import Watched
+
+    run = {"q": {"a#1": 3.0, "b#1": 2.0, "a#2": 1.0}}
+    how = {"collapse": "max", "collapse_separator": "#"}
+    with Progress(disable=True) as bar:
+        seen, plain = (
+            leadline.evaluate(run, {"q": {"a": 1}}, "RR", watch=watch, **how).account["systems"]
+            for watch in (lambda one: Watched(one, bar), None)
+        )
+    assert seen == plain
+    assert [system["collapsed"] for system in plain.values()] == [1]

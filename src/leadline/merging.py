@@ -7,10 +7,11 @@ merged in is not wrapped, and loses no time.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
+from leadline.around import Around
 from leadline.blocks import buckets, in_parallel
 from leadline.conventions import Conventions
 from leadline.errors import SHOWN_ROWS, InputError, RowFault, RowsError, UsageError, printable
@@ -122,7 +123,7 @@ class Alternatives:
 
 
 @dataclass(frozen=True)
-class Merged:
+class Merged(Around):
     """A run in which several ids count as one, by one step after another.
 
     Each query's rows are put in order, repeated documents refused (or dropped and counted, with
@@ -163,40 +164,9 @@ class Merged:
         return cls(run, tuple(steps), rules, rules.collapse_unmatched == "keep")
 
     @property
-    def name(self) -> str:
-        """The system's name."""
-        return self.run.name
-
-    @property
-    def empty(self) -> Sequence[str]:
-        """Queries that were answered with an empty list."""
-        return self.run.empty
-
-    @property
-    def failed(self) -> Mapping[str, str]:
-        """Queries whose row is an error."""
-        return self.run.failed
-
-    @property
-    def source(self) -> Any:
-        """The file the run is read from, if it is one."""
-        return getattr(self.run, "source", None)
-
-    @property
-    def scoreless(self) -> bool:
-        """Whether the scores are only places."""
-        return bool(getattr(self.run, "scoreless", False))
-
-    @property
-    def paths(self) -> Sequence[str]:
-        """Where the row of each line number stands in a JSON text, if the run is read from one."""
-        found: Sequence[str] = getattr(self.run, "paths", ())
-        return found
-
-    @property
     def told(self) -> dict[str, int]:
         """What was merged so far, after what reading told; the rows before anything was merged are `rows`."""
-        total = dict(getattr(self.run, "told", {}))
+        total = dict(super().told)
         for seen in self._seen.values():
             for key, count in seen.items():
                 total[key] = total.get(key, 0) + count

@@ -1,9 +1,10 @@
 """A run that moves a progress bar while it is read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from leadline.around import Around
 from leadline.errors import printable
 
 if TYPE_CHECKING:
@@ -13,37 +14,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Watched:
+class Watched(Around):
     """The same run; every block that is read moves the bar by its bytes."""
 
     run: "RunSource"
     bar: "Progress"
-
-    @property
-    def name(self) -> str:
-        """The system's name."""
-        return self.run.name
-
-    @property
-    def empty(self) -> Sequence[str]:
-        """Queries that were answered with an empty list."""
-        return self.run.empty
-
-    @property
-    def failed(self) -> Mapping[str, str]:
-        """Queries whose row is an error."""
-        return self.run.failed
-
-    @property
-    def source(self) -> Any:
-        """The file the run is read from, if it is one."""
-        return getattr(self.run, "source", None)
-
-    @property
-    def paths(self) -> Sequence[str]:
-        """Where the row of each line number stands in a JSON text, if the run is read from one."""
-        found: Sequence[str] = getattr(self.run, "paths", ())
-        return found
 
     def blocks(self) -> Iterator["Block"]:
         """The run's blocks."""
