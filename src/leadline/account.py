@@ -28,9 +28,9 @@ def tool_version() -> str:
         return "0+unknown"
 
 
-def heading(measure: Measure, judged: Judged) -> str:
-    """The measure's name, with its gain wherever a grade above 1 makes it matter."""
-    graded = measure.name in ("nDCG", "DCG", "NCG") and len(judged.ideal) and judged.ideal.max() > 1
+def heading(measure: Measure, top: float) -> str:
+    """The measure's name, with its gain wherever the greatest grade given, `top`, is above 1 and makes it matter."""
+    graded = measure.name in ("nDCG", "DCG", "NCG") and top > 1
     return f"{measure} (gain 2^g−1)" if graded and measure.value("gain") == "exp2" else str(measure)
 
 

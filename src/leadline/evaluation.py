@@ -169,7 +169,7 @@ def score(
         given.described(hash_inputs, {name: systems[name]["rows"] for name in systems}),
         (*warnings(summaries, systems, account["qrels"], rules, measures), *told),
         seed if rng is not None else None,
-        {str(m): heading(m, judged) for m in measures},
+        {str(m): heading(m, judged.ideal.max(initial=0)) for m in measures},
         {text: str(m) for text, m in asked.items()},
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from leadline.certificate import Certificate
 from leadline.report.certificate_pictures import PICTURES, confusion_picture, difference_plot
-from leadline.report.certificate_text import headline, tables
+from leadline.report.certificate_text import headed, headline, tables
 from leadline.report.comparison_parts import bullets, escaped, folded, table
 from leadline.report.html_page import POLICY, STYLE
 from leadline.report.lines_and_tables import Table
@@ -74,7 +74,7 @@ def _measures(made: Certificate, more: list[Table]) -> Iterator[str]:
     for place, measure in enumerate(measures):
         checks = [check for check in made.checks if check.measure == measure]
         plot = difference_plot(sorted(checks, key=lambda check: -(check.difference or 0.0)), f"plot{place}")
-        caption = f"{measure}: mean difference, model less people, 95 % interval"
+        caption = f"{headed(made, measure)}: mean difference, model less people, 95 % interval"
         yield (
             f"<figure><figcaption>{escaped(caption)}</figcaption>"
             f'<div class="wide" role="region" tabindex="0" aria-label="{escaped(caption)}">{plot}</div>'

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from leadline.account import heading
 from leadline.certificate import Certificate
 from leadline.errors import amount
 from leadline.judging.certify import sentence
 from leadline.report.json_text import document_text
 from leadline.report.lines_and_tables import Table, markdown, plain_text
 from leadline.report.wording import ABSENT
+from leadline.spelling import parse
 
 MOST_GRADES = 10
 """How many grades a confusion table of 100 columns has room for."""
@@ -73,7 +75,7 @@ def tables(made: Certificate, most: int | None = SHOWN) -> list[Table]:
     found = [_numbers(body), confusion_table(body), _by_grade(body)]
     for measure in dict.fromkeys(check.measure for check in made.checks):
         found.append(gating_table(made, measure, most))
-    return found + ([_systems(body["systems"])] if body["systems"] else [])
+    return found + ([_systems(made, body["systems"])] if body["systems"] else [])
 
 
 def notes(made: Certificate) -> list[str]:
@@ -153,18 +155,25 @@ def gating_table(made: Certificate, measure: str, most: int | None = SHOWN) -> T
     ]
     half = of_it[0].margin / 2
     left = len(of_it) - len(rows)
-    title = f"{measure} by the model's labels less that by people's, mean over queries"
+    title = f"{headed(made, measure)} by the model's labels less that by people's, mean over queries"
     title += f" ({left} more in the JSON)" if left else ""
     return (title, ["run", "difference", "95 % interval", "queries", f"within ±{half:g}"], rows, 1)
 
 
-def _systems(systems: Mapping[str, Any]) -> Table:
+def headed(made: Certificate, measure: str) -> str:
+    """A measure's name as tables print it: with its gain where the scale has grades above 1."""
+    return heading(parse(measure), made.body["grades"][-1])
+
+
+def _systems(made: Certificate, systems: Mapping[str, Any]) -> Table:
     rows = []
     for row in (systems, *systems["others"]):
         for name in ("tau", "tau_ap"):
             interval = {"low": row[f"{name}_low"], "high": row[f"{name}_high"], "reason": row["reason"]}
             said = "tau_AP, people's order as the truth" if name == "tau_ap" else "Kendall's tau"
-            rows.append([row["measure"], said, figure(row[name]), ends(interval), str(row["queries"])])
+            rows.append(
+                [headed(made, row["measure"]), said, figure(row[name]), ends(interval), str(row["queries"])]
+            )
     head = ["measure", "", "value", "95 % interval", "queries"]
     return (
         f"Order of {amount(systems['systems'], 'run')} by people's and by the model's labels",

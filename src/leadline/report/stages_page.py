@@ -20,10 +20,13 @@ body { max-width: 84rem; }
 code { font: .8rem ui-monospace, monospace; overflow-wrap: anywhere; }
 a { color: var(--mark); } summary { color: var(--soft); font-size: .85rem; cursor: pointer; }
 .way { display: flex; height: 2.2rem; border-radius: .35rem; overflow: hidden; border: 1px solid var(--line); }
-.way > span { min-width: 1px; border-right: 1px solid var(--page); background: var(--line); }
+.way > span { min-width: 1px; border-right: 1px solid var(--page); background: var(--line); overflow: hidden;
+  text-align: center; line-height: 2.2rem; }
+.way > .worst, .way > .arrives, .key.worst, .key.arrives { color: var(--page); }
 .way > .worst { background: var(--warn); } .way > .arrives { background: var(--mark); border-right: 0; }
-.key { display: inline-block; width: .8rem; height: .8rem; border-radius: .15rem; background: var(--line);
-  margin-right: .5rem; } .key.worst { background: var(--warn); } .key.arrives { background: var(--mark); }
+.key { display: inline-block; width: 1.4rem; line-height: 1.4rem; margin: .1rem .5rem .1rem 0;
+  border-radius: .15rem; background: var(--line); text-align: center; }
+.key.worst { background: var(--warn); } .key.arrives { background: var(--mark); }
 """
 
 
@@ -86,13 +89,13 @@ def _way(found: Stages) -> str:
     steps = [(one.step, one.share, "worst" if one is worst else "") for one in found.losses]
     steps.append(("sent", found.arrives, "arrives"))
     drawn = "".join(
-        f'<span class="{kind}" style="width: {share * 100:.2f}%"></span>'
-        for _, share, kind in steps
+        f'<span class="{kind}" style="width: {share * 100:.2f}%">{number}</span>'
+        for number, (_, share, kind) in enumerate(steps, 1)
         if share > 0
     )
     listed = "".join(
-        f'<li><span class="key {kind}"></span>{escaped(step)}: {share:.4f}</li>'
-        for step, share, kind in steps
+        f'<li><span class="key {kind}">{number}</span>{escaped(step)}: {share:.4f}</li>'
+        for number, (step, share, kind) in enumerate(steps, 1)
     )
     return (
         f'<div class="way" aria-hidden="true">{drawn}</div>\n'
