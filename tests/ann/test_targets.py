@@ -290,6 +290,10 @@ class Search(BaseHTTPRequestHandler):
             status, hits = 500, []
         if vector[0] == 4.0:
             hits = []
+        if vector[0] == 5.0:
+            self.wfile.write(b"garbage\r\n\r\n")
+            self.close_connection = True
+            return
         answer = json.dumps({"result": {"hits": hits}}).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(answer)))
@@ -341,6 +345,29 @@ def test_http(documents, queries, service, tmp_path, monkeypatch):
             target.exact(queries.data[0], 3)
         with pytest.raises(UsageError, match=r"no place for \{allowed\}"):
             target.search(queries.data[0], 3, ["d1"])
+
+
+def test_one_answer_that_is_no_http_is_one_failed_query(documents, queries, service, tmp_path, monkeypatch):
+    monkeypatch.setenv("ANN_TOKEN", "s3cret")
+    odd = queries.data.copy()
+    odd[3, 0] = 5.0
+    with closing(open_target(template(tmp_path, service), {}, documents, 16, "cosine")) as target:
+        errors = ask_all(target, type(queries)("q", odd), K, warm=0).answers.errors
+    assert list(errors) == [3] and "garbage" in errors[3]
+
+
+def test_secrets_of_an_address_or_a_header_are_not_shown(documents, service, tmp_path, monkeypatch):
+    assert shown_name("http://h/s?q=1&api_key=s3cret") == "http://h/s?q=1&api_key=…"
+    assert shown_name("postgresql://h/d?user=u&password=s3cret") == "postgresql://h/d?user=u&password=…"
+    monkeypatch.setenv("ANN_TOKEN", "s3cret\n")
+    for change in (
+        {},
+        {"url": "http://me:s3cret@h/s", "headers": {}},
+        {"url": "http://h:99999/?key=s3cret", "headers": {}},
+    ):
+        with pytest.raises(UsageError) as caught:
+            open_target(template(tmp_path, service, **change), {}, documents, 16, "cosine")
+        assert "s3cret" not in str(caught.value)
 
 
 def test_http_that_cannot_be_reached_or_answers_otherwise(documents, queries, service, tmp_path, monkeypatch):

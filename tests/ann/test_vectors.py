@@ -181,3 +181,10 @@ def test_an_array_with_a_damaged_head(tmp_path, head):
         path.write_bytes(b"\x93NUMPY" + bytes([version, 0]) + size + head)
         with pytest.raises(InputError, match=r"cannot be read as \.npy"):
             read_vectors(path)
+
+
+def test_a_missing_id_of_parquet_is_no_id(tmp_path):
+    frame = pl.DataFrame({"id": ["a", None], "vector": [[1.0, 0.0], [0.0, 1.0]]})
+    frame.write_parquet(tmp_path / "v.parquet")
+    with pytest.raises(InputError, match="id"):
+        read_vectors(tmp_path / "v.parquet")

@@ -1,5 +1,6 @@
 """`leadline ann` as it is called: the numbers, the forms of output, and one clear error for everything that is wrong."""
 
+import gzip
 import json
 import re
 from html.parser import HTMLParser
@@ -290,3 +291,29 @@ def test_nothing_judged(folder, capsys):
     _, err, code = called(capsys, f"{RETURNED} --qrels qrels.txt -m nDCG@3")
     assert code == 4
     assert "none of the queries is judged" in err
+
+
+def test_what_was_set_from_the_start_stands_in_the_report(folder, capsys):
+    line = f"{BOTH} --target search:find --set wide=2 -k 3"
+    assert "set: wide=2" in fine(capsys, line)
+    found = json.loads(fine(capsys, f"{line} --format json"))
+    assert (found["given"], found["settings"]) == ({"wide": 2}, {})
+
+
+def test_returned_is_a_file_whatever_its_ending(folder, capsys):
+    for name in ("r.json", "s.jsonl.gz"):
+        content = (folder / "r.jsonl").read_bytes()
+        (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        text = fine(capsys, f"--queries queries.npy --returned {name} --against r.jsonl -k 3")
+        assert "overlap 1.0000" in text
+
+
+def test_the_cost_counts_the_queries_that_the_recall_counts(folder, capsys):
+    """A query of length 0 has no nearest documents: what an index returns for it is no gain over exact search."""
+    np.save(folder / "queries.npy", np.array([[1, 0], [0, 1], [0, 0]], np.float32))
+    found = json.loads(
+        fine(capsys, f"{BOTH} --target search:find --set wide=2 -k 3 --qrels qrels.txt -m R@3 --format json")
+    )
+    assert found["n_queries"] == 2
+    # q2 is judged, and left out with the query that was not asked.
+    assert (found["cost"]["n_queries"], found["cost"]["left_out"]) == (2, 2)

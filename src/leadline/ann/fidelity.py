@@ -49,7 +49,7 @@ class Fidelity:
     ----------
     truth: `vectors` (exact search over the vectors) or `target` (the index's own exact search).
     exact_ids: the true neighbours of each query. tied: queries with ties across the k-th place, or None.
-    reach, cheapest: the recall asked for, and the fastest setting that reaches it.
+    reach, cheapest: the recall asked for, and the fastest setting that reaches it. given: what was set from the start.
     """
 
     target: str
@@ -65,6 +65,7 @@ class Fidelity:
     filtered: int = 0
     reach: float | None = None
     warnings: Sequence[str] = field(default_factory=tuple)
+    given: Mapping[str, Setting] = field(default_factory=dict)
 
     @property
     def cheapest(self) -> Point | None:

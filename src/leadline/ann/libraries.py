@@ -62,17 +62,23 @@ def _cannot_build(kind: str, build: Mapping[str, int], error: Exception) -> Usag
     return UsageError(f"{kind}: cannot be built with {given} ({reason})")
 
 
+def built_already(kind: str, name: str) -> UsageError:
+    """The error where a setting of building is given for an index that is opened from its file."""
+    return UsageError(f"{kind}: {name} is set when an index is built, and this one is read from its file")
+
+
 def _whole(kind: str, name: str, value: Setting) -> int:
     if not isinstance(value, int) or value < 1:
         raise UsageError(f"{kind}: {name}={value} is no whole number of at least 1")
     return value
 
 
-def _given(
-    kind: str, settings: Mapping[str, Setting], build: Mapping[str, int], search: Sequence[str]
-) -> dict[str, int]:
-    """The settings of building with their defaults; a name that is none of both is refused."""
+def _given(kind: str, wanted: Wanted, build: Mapping[str, int], search: Sequence[str]) -> dict[str, int]:
+    """The settings of building with their defaults; a name that is none of both is refused, and one that comes too late."""
+    settings = wanted.settings
     for name in settings:
+        if wanted.place and name in build:
+            raise built_already(kind, name)
         if name not in build and name not in (*search, "labels"):
             raise no_such_setting(kind, name, [*build, *search, "labels"])
     return {name: _whole(kind, name, settings.get(name, usual)) for name, usual in build.items()}
@@ -92,7 +98,7 @@ class Hnswlib:
             import hnswlib
         except ImportError:
             raise MissingExtraError("an hnswlib index", "hnswlib") from None
-        build = _given("hnswlib", wanted.settings, self.BUILD, ("ef",))
+        build = _given("hnswlib", wanted, self.BUILD, ("ef",))
         self.labels = _Labels(wanted)
         if wanted.place:
             self.index = hnswlib.Index(wanted.metric, wanted.dimensions)
@@ -163,7 +169,7 @@ class Usearch:
         except ImportError:
             raise MissingExtraError("a usearch index", "usearch") from None
         kind: Any = usearch.Index
-        build = _given("usearch", wanted.settings, self.BUILD, ("expansion_search",))
+        build = _given("usearch", wanted, self.BUILD, ("expansion_search",))
         self.labels = _Labels(wanted)
         if wanted.place:
             try:
@@ -232,6 +238,8 @@ class Faiss:
         self.faiss, self.cosine, self.built = faiss, wanted.metric == "cosine", not wanted.place
         self.labels = _Labels(wanted)
         if wanted.place:
+            if "index" in wanted.settings:
+                raise built_already("faiss", "index")
             try:
                 self.index = faiss.read_index(_file(wanted.place, "faiss"))
             except RuntimeError as error:

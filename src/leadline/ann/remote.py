@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import SplitResult
 
 from leadline.ann.recall import Answers
-from leadline.ann.target import KINDS, Allowed, Facts, Setting, Wanted, no_exact
+from leadline.ann.target import KINDS, Allowed, Facts, Setting, Wanted, no_exact, shown_name
 from leadline.ann.vectors import Vectors
 from leadline.collecting.target import split_url
 from leadline.errors import InputError, UsageError, printable
@@ -107,8 +107,9 @@ class Endpoint:
                 self.connection.close()
                 if last:
                     raise
-            except OSError:
-                # A connection that timed out would give the late answer to the next query.
+            except BaseException:
+                # A connection that timed out would give the late answer to the next query, and one that was answered
+                # with what is no HTTP would refuse it.
                 self.connection.close()
                 raise
         if len(answer) > MOST_BYTES:
@@ -130,9 +131,16 @@ def _address(url: str) -> SplitResult:
     """
     with suppress(ValueError):
         found = split_url(url)
+        if found.username is not None or found.password is not None:
+            raise UsageError(
+                f"{printable(shown_name(url))}: no name or password in the address; a template's headers may hold "
+                '"Authorization": "${VARIABLE}"'
+            )
         if found.scheme in ("http", "https") and found.hostname and found.port != 0:
             return found
-    raise UsageError(f"{printable(url)}: no address of an endpoint, such as http://localhost:8080/search")
+    raise UsageError(
+        f"{printable(shown_name(url))}: no address of an endpoint, such as http://localhost:8080/search"
+    )
 
 
 def _template(place: str) -> dict[str, Any]:
@@ -155,7 +163,11 @@ def _filled_headers(headers: Mapping[str, str]) -> dict[str, str]:
     def value(match: "re.Match[str]") -> str:
         if match[1] not in os.environ:
             raise UsageError(f"the template's headers name ${{{match[1]}}}, which the environment lacks")
-        return os.environ[match[1]]
+        found = os.environ[match[1]]
+        if not found.isprintable() or not found.isascii():
+            # Here, as the error of a request would show the value.
+            raise UsageError(f"the value in {match[1]} is not printable ASCII, which a header must be")
+        return found
 
     return {name: re.sub(r"\$\{(\w+)\}", value, str(text)) for name, text in headers.items()}
 

@@ -29,13 +29,15 @@ class Asked:
     Attributes
     ----------
     name: the target, or the file of what it returned. returned: that file, where there is no target to ask.
-    sweeps: every setting to measure under. filters: a file of the ids that each query's filter lets through.
+    given: the settings that the target was opened with. sweeps: every setting to measure under.
+    filters: a file of the ids that each query's filter lets through.
     truth: where the exact neighbours are kept. stamps: whether stamps that disagree stop the comparison.
     """
 
     name: str
     k: int
     returned: str | None = None
+    given: Mapping[str, Setting] = field(default_factory=dict)
     sweeps: Sequence[Mapping[str, Setting]] = field(default_factory=list)
     reach: float | None = None
     filters: str | None = None
@@ -82,7 +84,7 @@ def against_vectors(
     tied = None if (truth.tied < 0).any() else int((truth.tied > 0).sum())
     return Fidelity(
         asked.name, metric, asked.k, queries, "vectors", ids_of(truth, documents), points, health, documents, tied,
-        len(filters or {}), asked.reach, tuple(warnings),
+        len(filters or {}), asked.reach, tuple(warnings), asked.given,
     )  # fmt: skip
 
 
@@ -113,7 +115,7 @@ def against_target(
     warnings.append("the truth is the target's own exact search: by id only, ties are not known")
     return Fidelity(
         asked.name, metric, asked.k, queries, "target", ids, points, None, None, None, len(filters or {}),
-        asked.reach, tuple(warnings),
+        asked.reach, tuple(warnings), asked.given,
     )  # fmt: skip
 
 

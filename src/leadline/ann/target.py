@@ -99,12 +99,17 @@ def kind_and_place(text: str) -> tuple[str, str]:
 
 
 def shown_name(text: str) -> str:
-    """A target's name for a report: the password of an address is left out.
+    """A target's name for a report: the password of an address is left out, and what its query calls a key or the like.
 
     >>> shown_name("postgresql://ann:secret@localhost/docs")
     'postgresql://ann:…@localhost/docs'
+    >>> shown_name("http://localhost/s?q=1&api_key=secret")
+    'http://localhost/s?q=1&api_key=…'
     """
-    return re.sub(r"^(\w+://[^/@:]*):[^/]*@", r"\1:…@", text)
+    hidden = re.sub(
+        r"([?&][^=&]*(?:key|pass|token|secret|auth)[^=&]*)=[^&]*", r"\1=…", text, flags=re.IGNORECASE
+    )
+    return re.sub(r"^(\w+://[^/@:]*):[^/]*@", r"\1:…@", hidden)
 
 
 def open_target(

@@ -229,7 +229,9 @@ def _parquet(name: str, path: Path) -> tuple[Matrix, list[str] | None]:
     if not isinstance(series.dtype, pl.Array) or series.explode().null_count():
         raise InputError(f"{printable(name)}: {vector} is no column of vectors, or one has a gap")
     matrix = series.to_numpy()
-    return matrix, None if ids is None else [str(one) for one in frame[ids].cast(pl.String).to_list()]
+    return matrix, None if ids is None else [
+        "" if one is None else one for one in frame[ids].cast(pl.String).to_list()
+    ]
 
 
 def _range(lengths: Any) -> str:

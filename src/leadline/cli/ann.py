@@ -223,7 +223,7 @@ def _measured(given: Mapping[str, Any], bar: Callable[[str], Any]) -> "Fidelity"
 
 
 def _asked(given: Mapping[str, Any]) -> Any:
-    from leadline.ann.fidelity import read_sweeps
+    from leadline.ann.fidelity import read_settings, read_sweeps
     from leadline.ann.study import Asked
     from leadline.ann.target import shown_name
 
@@ -231,6 +231,7 @@ def _asked(given: Mapping[str, Any]) -> Any:
         shown_name(given["target"] or given["returned"]),
         given["k"],
         returned=given["returned"],
+        given=read_settings(given["settings"] or []),
         sweeps=read_sweeps(given["sweep"] or []),
         reach=given["reach"],
         filters=given["filters"],
@@ -264,8 +265,8 @@ def _agreement(given: Mapping[str, Any], bar: Callable[[str], Any]) -> "Agreemen
     documents = None if given["vectors"] is None else read_vectors(given["vectors"])
     first = given["target"] or given["returned"]
 
-    def ask(name: str, change: Mapping[str, Any]) -> "tuple[Answers, Any]":
-        if Path(name).suffix.lower() == ".jsonl":
+    def ask(name: str, change: Mapping[str, Any], file: bool) -> "tuple[Answers, Any]":
+        if file:
             from leadline.ann.remote import read_returned
 
             return read_returned(name, queries), None
@@ -278,8 +279,9 @@ def _agreement(given: Mapping[str, Any], bar: Callable[[str], Any]) -> "Agreemen
     setting = "=" in other and ":" not in other and not Path(other).exists()
     if setting and given["target"] is None:
         raise UsageError("--against a setting needs a --target that can be asked")
-    answers, latency = ask(first, {})
-    second, other_latency = ask(first, read_settings([other])) if setting else ask(other, {})
+    answers, latency = ask(first, {}, given["target"] is None)
+    change = read_settings([other]) if setting else {}
+    second, other_latency = ask(first if setting else other, change, not setting and Path(other).is_file())
     found = overlap(answers, second, k)
     return Agreement(
         shown_name(first),
@@ -295,15 +297,11 @@ def _agreement(given: Mapping[str, Any], bar: Callable[[str], Any]) -> "Agreemen
 def _cost(found: "Fidelity", qrels: str, measures: Sequence[str] | None) -> "IndexCost":
     """The cost of the loss, by the lists of the setting that details are shown of."""
     from leadline.cli.chosen import labels_of_book, listed
-    from leadline.locate.index_cost import cost_of
+    from leadline.locate.index_cost import cost_under
     from leadline.report.ann_text import chosen_point
 
-    answers = chosen_point(found).answers
-    rows = [row for row in range(found.queries.rows) if row not in answers.errors]
-    exact = {found.queries.id_of(row): found.exact_ids[row] for row in rows}
-    index = {found.queries.id_of(row): answers.ids[row] or [] for row in rows}
     asked = " ".join(listed(list(measures or []))) or f"nDCG@{min(found.k, 10)}"
-    return cost_of(exact, index, labels_of_book(qrels) or qrels, asked, found.k)
+    return cost_under(found, chosen_point(found), labels_of_book(qrels) or qrels, asked)
 
 
 def _print(found: "Fidelity", cost: "IndexCost | None", given: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """The demonstration's stages from left to right: a real index, retrieval, two chunkings, and a context that is packed."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +83,7 @@ def _index(given: _Given) -> "tuple[Stage, tuple[str, ...]]":
     from leadline.ann.study import Asked, against_vectors
     from leadline.ann.target import open_target
     from leadline.formats.write import atomic_write
-    from leadline.locate.index_cost import cost_of
+    from leadline.locate.index_cost import cost_under
     from leadline.report.ann_page import ann_page
     from leadline.report.stages import Measured, Stage
     from leadline.stats.intervals import mean_interval
@@ -98,9 +98,7 @@ def _index(given: _Given) -> "tuple[Stage, tuple[str, ...]]":
     except MissingExtraError as error:
         return Stage("index", question, (), (f"not measured: {error}",)), ()
     point = found.points[0]
-    exact = {queries.id_of(row): ids for row, ids in enumerate(found.exact_ids)}
-    returned = {queries.id_of(row): ids or [] for row, ids in enumerate(point.answers.ids)}
-    cost = cost_of(exact, returned, str(given.folder / "qrels.txt"), f"nDCG@{K}", K)
+    cost = cost_under(found, point, str(given.folder / "qrels.txt"), f"nDCG@{K}")
     with atomic_write(given.folder / INDEX_PAGE) as place:
         place.write_text(ann_page(found, cost), encoding="utf-8")
     recall = point.recall.by_id if point.recall.tie_aware is None else point.recall.tie_aware
@@ -313,7 +311,7 @@ def _packed(given: _Given, evidence: "Evidence", chunks: "Chunks", rules: Any) -
     from leadline.passages.context import Counter
     from leadline.passages.goals import EvidenceGoals
     from leadline.passages.matching import Known
-    from leadline.passages.packing import Policy, packed, texts_of
+    from leadline.passages.packing import Policy, packed, sent_line, texts_of
     from leadline.passages.rankings import rankings
     from leadline.passages.write import write_json_lines
 
@@ -327,16 +325,6 @@ def _packed(given: _Given, evidence: "Evidence", chunks: "Chunks", rules: Any) -
         ids = ranked.of(query)
         row, size = packed(ids, texts_of(ids[:K], known, run.name), policy)
         accounts.append(counter.account(query, ids, row))
-        lines.append(_sent(query, row.items, size, row.dropped))
+        lines.append(sent_line(query, row, size))
     write_json_lines(lines, given.data("sent.jsonl"))
     return summed(accounts, BUDGET)
-
-
-def _sent(query: str, items: Sequence[Any], size: int, dropped: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "query_id": query,
-        "context_ids": [item.chunk_id for item in items],
-        "contexts": [item.text for item in items],
-        "size": size,
-        "dropped": dict(dropped),
-    }

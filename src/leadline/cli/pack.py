@@ -14,7 +14,7 @@ from leadline.cli.evaluate import progress
 from leadline.errors import UsageError, amount
 
 if TYPE_CHECKING:
-    from leadline.passages.contexts import SentRow
+    pass
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The run to pack: a file, or rows of collect.")]
 Depth = Annotated[int, typer.Option("--k", "-k", min=1, help="Look at the first k chunks.")]
@@ -65,7 +65,7 @@ def pack(
     from leadline.conventions import conventions
     from leadline.formats.read import read_run
     from leadline.formats.write import atomic_write
-    from leadline.passages.packing import Policy, packed, texts_of
+    from leadline.passages.packing import Policy, packed, sent_line, texts_of
     from leadline.passages.rankings import queries_of, rankings
     from leadline.passages.tokens import tokenizer as named
 
@@ -86,23 +86,13 @@ def pack(
     for query in query_ids:
         ids = ranked.of(query)
         row, size = packed(ids, texts_of(ids[:k], known, source.name), policy)
-        lines.append(_line(query, row, size))
+        lines.append(sent_line(query, row, size))
         sizes.append(size)
         dropped.update(row.dropped.values())
     lines += [{"query_id": query, "error": message} for query, message in source.failed.items()]
     with atomic_write(write) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
         out.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     _say(lines, sizes, dropped, policy.tokenizer.unit)
-
-
-def _line(query: str, row: "SentRow", size: int) -> dict[str, Any]:
-    return {
-        "query_id": query,
-        "context_ids": [item.chunk_id for item in row.items],
-        "contexts": [item.text for item in row.items],
-        "size": size,
-        "dropped": dict(row.dropped),
-    }
 
 
 def _say(lines: list[dict[str, Any]], sizes: list[int], dropped: Counter[str], unit: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from leadline.ann.fidelity import Fidelity, Point
 from leadline.comparison import Design, compare
 from leadline.conventions import Conventions, conventions
 from leadline.errors import NotComparableError, UsageError
@@ -52,6 +53,18 @@ def _row(one: Comparison) -> dict[str, Any]:
     return {"exact": one.mean_baseline, "index": one.mean_candidate, **found}
 
 
+def cost_under(found: Fidelity, point: Point, qrels: str | Qrels, measures: str) -> IndexCost:
+    """The cost of one setting that was measured, over the queries that its recall counts.
+
+    Left out are thus those that failed, and those without a true neighbour: an exact search that finds nothing is no
+    retrieval to lose. Raises as `cost_of`.
+    """
+    rows = point.recall.query_rows.tolist()
+    exact = {found.queries.id_of(row): found.exact_ids[row] for row in rows}
+    returned = {found.queries.id_of(row): point.answers.ids[row] or [] for row in rows}
+    return cost_of(exact, returned, qrels, measures, found.k)
+
+
 def cost_of(
     exact: Mapping[str, Sequence[str]],
     returned: Mapping[str, Sequence[str]],
@@ -64,7 +77,8 @@ def cost_of(
 
     Parameters
     ----------
-    exact, returned: query id → ids, nearest first; the same queries. k: how deep both lists are.
+    exact, returned: query id → ids, nearest first; the same queries. k: how deep both lists are; an id that comes
+        again within it stands once.
 
     Raises
     ------
@@ -92,7 +106,7 @@ def cost_of(
             "none of the queries is judged: is the id of a query the same in both files?"
         )
     runs = tuple(
-        run_of({query: list(dict.fromkeys(ids))[:k] for query, ids in lists.items()}, name=name)
+        run_of({query: list(dict.fromkeys(ids[:k])) for query, ids in lists.items()}, name=name)
         for name, lists in ((EXACT, exact), (INDEX, returned))
     )
     given = Inputs(runs, replace(table, table=inside))

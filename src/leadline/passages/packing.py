@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from leadline.errors import InputError, UsageError, printable
 from leadline.passages.contexts import Item, SentRow
@@ -52,6 +52,17 @@ class _Bag:
     dropped: dict[str, str] = field(default_factory=dict)
     size: int = 0
     full: bool = False
+
+
+def sent_line(query: str, row: SentRow, size: int) -> dict[str, Any]:
+    """A packed context as a line of a file of contexts."""
+    return {
+        "query_id": query,
+        "context_ids": [item.chunk_id for item in row.items],
+        "contexts": [item.text for item in row.items],
+        "size": size,
+        "dropped": dict(row.dropped),
+    }
 
 
 def packed(ranked: Sequence[str], texts: Mapping[str, str], policy: Policy) -> tuple[SentRow, int]:

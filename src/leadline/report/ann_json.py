@@ -27,6 +27,7 @@ def ann_json(found: Fidelity, cost: IndexCost | None = None, worst: int = 10, pe
         "k": found.k,
         "truth": found.truth,
         "made_from": made_from,
+        "given": dict(found.given),
         "settings": dict(point.settings),
         **_measured(point),
         "n_queries": len(point.recall.query_rows),

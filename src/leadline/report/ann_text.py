@@ -63,6 +63,8 @@ def _head(found: Fidelity) -> Iterator[str]:
     )
     yield f"{printable(found.target)} against the true {found.k} neighbours{of}"
     yield f"{METRIC_WORDS[found.metric]}; truth {source}; {amount(counted, 'query', 'queries')}"
+    if found.given:
+        yield "set: " + ", ".join(f"{name}={printable(str(value))}" for name, value in found.given.items())
 
 
 def _table(found: Fidelity) -> list[str]:
