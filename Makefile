@@ -20,7 +20,7 @@ check: .venv/dev.stamp  ## format, lint, types, house laws, fresh docs
 	$(BIN)/python docs/build.py --check
 
 bench: .venv/bench.stamp  ## peers side by side, written into docs/benchmarks/
-	$(BIN)/python -m.bench .fuzz
+	$(BIN)/python -m bench
 	$(BIN)/python -m bench.resampling
 	$(BIN)/python -m bench.ann
 

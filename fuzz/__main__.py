@@ -12,7 +12,7 @@ def main() -> int:
     """Run what was asked; 1 where there was a finding."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("targets", nargs="*", help=f"all by default: {', '.join(BY_NAME)}")
-    parser.add_argument("--seconds", type=int, default=300, help="for each target (300)")
+    parser.add_argument("--seconds", type=int, default=300, help="processor seconds for each target (300)")
     parser.add_argument("--merge-only", action="store_true", help="only make the committed corpus small")
     asked = parser.parse_args()
     targets = [known(name) for name in asked.targets or BY_NAME]

@@ -1,6 +1,7 @@
 """The laws of the house, each a small test; standard library only."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -218,3 +219,16 @@ def test_only_ranking_orders_documents() -> None:
         if path.name != "ranking.py" and "measures" not in path.parts and "demo" not in path.parts:
             # hits.py sorts judged pairs by key, blocks.py deals rows into buckets: neither places a document.
             assert ".argsort(" not in text or path.name in ("hits.py", "blocks.py"), module(path)
+
+
+def test_the_modules_that_make_calls_exist() -> None:
+    """A line of the Makefile that names no module of the project fails only when somebody calls it."""
+    named = set(re.findall(r"python -m(\S*) ([\w.]+)", (ROOT / "Makefile").read_text(encoding="utf-8")))
+    own = {module for _, module in named} - {"pip", "venv", "build"}
+    assert own >= {"bench", "bench.ann", "fuzz"}
+    for glued, module in named:
+        assert not glued, f"-m{glued} {module}"
+        place = ROOT.joinpath(*module.split("."))
+        assert module not in own or place.with_suffix(".py").is_file() or (place / "__main__.py").is_file(), (
+            module
+        )

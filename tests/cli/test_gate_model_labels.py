@@ -211,11 +211,25 @@ def test_a_policy_names_kind_and_certificate_where_no_card_does(capsys: pytest.C
     assert leadline("baseline", "old.run") == 0
     code, page, _ = gated(capsys)
     assert (code, page["labels"]["judges"]) == (0, [JUDGE.to_dict()])
-    # Without the word they are taken to be people's, as before.
+    # Who names a certificate says so too, as with `evaluate --certificate`; else a lost card would switch it off.
     policy('certificate = "cert.json"')
     leadline("baseline", "old.run")
     code, page, _ = gated(capsys)
+    assert (code, page["labels"]["models"], page["labels"]["judges"]) == (0, 200, [JUDGE.to_dict()])
+    # Only people's word against it.
+    policy('certificate = "cert.json"\nlabels = "person"')
+    leadline("baseline", "old.run")
+    code, page, _ = gated(capsys)
     assert (code, page["labels"]["models"], page["labels"]["certified"]) == (0, 0, None)
+
+
+def test_a_certificate_made_under_other_switches_covers_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    certify("--margin", "0.1", "--profile", "msmarco")
+    policy('certificate = "cert.json"')
+    leadline("baseline", "old.run")
+    code, page, _ = gated(capsys)
+    assert code == 4
+    assert "certify again" in " ".join(page["verdict"]["reasons"])
 
 
 def test_a_policy_cannot_call_a_models_labels_peoples(capsys: pytest.CaptureFixture[str]) -> None:

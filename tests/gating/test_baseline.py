@@ -163,7 +163,17 @@ def test_a_file_that_is_no_baseline(tmp_path, content, said):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("rankings", {"q": 3}), ("rankings", {"q": [["a"], ["x"]]}), ("judgments", [1]), ("switches", {"x": 1})],
+    [
+        ("rankings", {"q": 3}),
+        ("rankings", {"q": [["a"], ["x"]]}),
+        ("judgments", [1]),
+        ("switches", {"x": 1}),
+        ("labels", [1]),
+        ("labels", {"models": 3}),
+        ("labels", {"models": 3, "judges": 7, "certificate": None}),
+        ("labels", {"models": 3, "judges": [7], "certificate": None}),
+        ("labels", {"models": 3, "judges": [{"prompt": "x"}], "certificate": None}),
+    ],
 )
 def test_a_damaged_baseline(tmp_path, key, value):
     write_baseline(pinned(), tmp_path / "b.json")

@@ -243,7 +243,7 @@ def test_a_server_that_is_down_ends_the_batch() -> None:
 
 def test_against_a_server_that_fails_in_every_way(tmp_path: Path) -> None:
     ways = [
-        Say({}, 429, {"Retry-After": "0"}), Say({}, 500), Say(reset=True), Say(chat(), cut=True), Say(chat(), wait=5.0),
+        Say({}, 429, {"Retry-After": "0"}), Say({}, 500), Say(reset=True), Say(chat(), cut=True), Say(chat(), wait=9.0),
     ]  # fmt: skip
 
     def say(seen: Seen, times: int) -> Say:
@@ -251,7 +251,8 @@ def test_against_a_server_that_fails_in_every_way(tmp_path: Path) -> None:
         return ways[number % len(ways)] if times == 1 and number % 2 else Say(chat(prompt(seen)))
 
     with serving(say) as server, Cache.open(tmp_path / "r.db") as cache:
-        model = Endpoint("small", server.url, timeout=1.0)
+        # Long enough for an answer on a busy machine, and shorter than the server waits.
+        model = Endpoint("small", server.url, timeout=5.0)
         found = answers_of(model, calls(20), cache=cache, patience=Patience(first=0.01))
         assert states(found) == ["answered"] * 20
         assert [one.reply.text for one in found.answers if one.reply] == [f"call {i}" for i in range(20)]

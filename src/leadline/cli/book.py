@@ -130,7 +130,7 @@ def export(
         write_rows,
     )
     from leadline.judging.judgment import KINDS
-    from leadline.judging.labels import make_labels, of_judge
+    from leadline.judging.labels import make_labels, of_judge, of_kinds
     from leadline.report.wording import tool_version
 
     if kind not in (None, *KINDS):
@@ -139,7 +139,7 @@ def export(
     if rule is not None and form in (ROWS, *JUDGES):
         raise UsageError(f"--format {form} holds what each judge said; a rule makes one grade a pair of it")
     rows = rows_of(book) if judge is None else of_judge(rows_of(book), judge)
-    rows = [row for row in rows if kind in (None, row.kind)]
+    rows = rows if kind is None else of_kinds(rows, (kind,))
     if form == ROWS or (form == "jsonl" and rule is None):
         write_rows(rows, file)
         typer.echo(f"wrote {printable(file)}: {amount(len(rows), 'row')}")

@@ -216,10 +216,10 @@ def labels_of_book(
     if not is_book(path) and (not Path(path).is_file() or not is_rows(Source.open(path))):
         return None
     from leadline.judging.exchange import rows_of
-    from leadline.judging.labels import make_labels
+    from leadline.judging.labels import make_labels, of_kinds
 
     scale = {name: (grading or {}).get(name) for name in ("grade_map", "max_grade")}
-    rows = [row for row in rows_of(path) if kinds is None or row.kind in kinds]
+    rows = rows_of(path) if kinds is None else of_kinds(rows_of(path), kinds)
     return make_labels(rows).qrels(shown_name(path), **scale)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from leadline.certificate import Judge
 from leadline.conventions import Conventions, conventions
 from leadline.errors import InputError, NotComparableError, UsageError, printable
 from leadline.formats.jsontext import decode, whole
@@ -231,7 +232,7 @@ def read_baseline(path: str | Path) -> Baseline:
         raise InputError(f"{where}: the baseline lacks {', '.join(missing)}; pin it again")
     try:
         return _from_row(row, str(path))
-    except (TypeError, ValueError, AttributeError, KeyError) as error:
+    except (InputError, TypeError, ValueError, AttributeError, KeyError) as error:
         raise InputError(f"{where}: the baseline is damaged ({error}); pin it again") from None
 
 
@@ -351,6 +352,18 @@ def _packed(judgments: Grades) -> dict[str, dict[str, list[str]]]:
     return out
 
 
+def _checked_labels(labels: Any) -> None:
+    """Raise ValueError where it is not what `certified.pinned_labels` gives."""
+    if labels is None:
+        return
+    if not isinstance(labels, dict) or set(labels) != {"models", "judges", "certificate"}:
+        raise ValueError("labels is not an object with models, judges and certificate")
+    for judge in labels["judges"] if isinstance(labels["judges"], list) else [None]:
+        if not isinstance(judge, dict):
+            raise ValueError("labels.judges is no list of judges")
+        Judge.from_dict(judge)
+
+
 def _from_row(row: dict[str, Any], path: str) -> Baseline:
     values = {key: row[key] for key in _FIELDS}
     conventions(values["switches"]["profile"])
@@ -366,4 +379,5 @@ def _from_row(row: dict[str, Any], path: str) -> Baseline:
     }
     values |= {key: tuple(values[key]) for key in ("measures", "empty")}
     # Earlier versions did not say whose the judgments were.
+    _checked_labels(row.get("labels"))
     return Baseline(**values, labels=row.get("labels"), path=path)

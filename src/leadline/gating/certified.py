@@ -7,11 +7,25 @@ from typing import Any
 
 from leadline.account import certified
 from leadline.certificate import Judge, refusals, sentence
+from leadline.conventions import Conventions
 from leadline.errors import UsageError, amount, printable
 from leadline.formats.card import with_certificate
 from leadline.formats.certificate import read_certificate
 from leadline.gating.policy import DEFAULT_MARGIN, Policy
 from leadline.tables import Qrels
+
+SWITCHES = (
+    "order",
+    "score_width",
+    "duplicates",
+    "ignore_self",
+    "depth",
+    "queries",
+    "collapse",
+    "ties",
+    "undefined",
+)
+"""What a measure's value depends on, beside its name."""
 
 
 def as_the_policy_says(qrels: Qrels, policy: Policy, certificate: str | Path | None = None) -> Qrels:
@@ -30,9 +44,10 @@ def as_the_policy_says(qrels: Qrels, policy: Policy, certificate: str | Path | N
             f'labels = "person" in the policy, and {amount(qrels.models, "label")} of a model '
             f"in {printable(qrels.source)}"
         )
+    if not qrels.models and certificate is not None and policy.labels != "person" and qrels.rule is None:
+        # Who names a certificate says that the labels are a model's: a card may have been left behind by a copy.
+        return with_certificate(qrels, certificate)
     if policy.labels == "model" and not qrels.models:
-        if certificate is not None and qrels.rule is None:
-            return with_certificate(qrels, certificate)
         qrels = replace(qrels, models=len(qrels.rows.number))
     if certificate is None or not qrels.models:
         return qrels
@@ -61,12 +76,13 @@ def margins(policy: Policy) -> dict[str, float | None]:
     return found
 
 
-def refused(qrels: Qrels, policy: Policy) -> tuple[str, ...]:
-    """Why the judgments may not gate; empty where they may, as people's always may."""
+def refused(qrels: Qrels, policy: Policy, rules: Conventions | None = None) -> tuple[str, ...]:
+    """Why the judgments may not gate; empty where they may, as people's always may. `rules`: what the gate scores by."""
     if not qrels.models:
         return ()
     asked = margins(policy)
-    against = refusals(
+    against = _other_switches(qrels, rules or policy.conventions())
+    against += refusals(
         qrels.judges,
         qrels.certificate,
         {name: margin for name, margin in asked.items() if margin is not None},
@@ -81,9 +97,20 @@ def refused(qrels: Qrels, policy: Policy) -> tuple[str, ...]:
     return (f"{_whose(qrels)} may not gate: {against[0]}", *against[1:])
 
 
-def said_of_labels(qrels: Qrels, policy: Policy) -> tuple[str, ...]:
+def _other_switches(qrels: Qrels, rules: Conventions) -> list[str]:
+    """The switches under which the certificate's measures are not those that the gate takes: one name, two measures."""
+    then = {} if qrels.certificate is None else qrels.certificate.body.get("conventions") or {}
+    now = rules.to_dict()
+    return [
+        f"the certificate was made with {name.replace('_', ' ')} {then[name]}, and the gate has {now[name]}: certify again"
+        for name in SWITCHES
+        if name in then and then[name] != now[name]
+    ]
+
+
+def said_of_labels(qrels: Qrels, policy: Policy, rules: Conventions | None = None) -> tuple[str, ...]:
     """What a reader of the verdict should know of a model's labels that may gate; nothing of others."""
-    if not qrels.models or refused(qrels, policy):
+    if not qrels.models or refused(qrels, policy, rules):
         return ()
     covered = ", ".join(f"{name} within ±{(margin or 0) / 2:g}" for name, margin in margins(policy).items())
     lines = [f"{_whose(qrels)}, certified for gating: {covered}"]

@@ -124,9 +124,9 @@ def gate(
     candidate = given.runs[0]
     change = judgments_since(baseline, given.qrels)
     notes = [*change.notes(), *_unweighed(policy, rules), *([corpus] if corpus else [])]
-    notes += said_of_labels(given.qrels, policy)
+    notes += said_of_labels(given.qrels, policy, rules)
     notes += [f"gated against this baseline: {gated} times"] if gated > 1 else []
-    uncertified = refused(given.qrels, policy)
+    uncertified = refused(given.qrels, policy, rules)
     reasons = uncertified or why_not_comparable(
         baseline,
         given.qrels,

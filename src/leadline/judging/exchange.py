@@ -10,7 +10,7 @@ from leadline.certificate import distinct
 from leadline.errors import InputError, MissingExtraError, UsageError, printable
 from leadline.formats.beir import write_beir
 from leadline.formats.bookfile import is_book, is_rows
-from leadline.formats.card import card_path
+from leadline.formats.card import card_path, hash_of
 from leadline.formats.faults import Faults
 from leadline.formats.jsontext import decode, lines_of, objects
 from leadline.formats.keys import with_ids, with_texts
@@ -298,6 +298,7 @@ def write_card(labels: Labels, path: str | Path, version: str = "") -> Path | No
         "leadline": version,
         "file": Path(path).name,
         "account": labels.account(),
+        **({"sha256": hash_of(path)} if Path(path).is_file() else {}),
         "models": [{"who": who, "labels": count} for who, count in sorted(models.items())],
         "pairs_of_models": [[one.query_id, one.doc_id] for one in labels.labels if one.kind == "model"],
     }

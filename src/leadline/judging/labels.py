@@ -160,6 +160,18 @@ def _judge_id(row: Judgment) -> str:
     return Judge.of_row(row.model, row.who).id if row.kind == "model" else ""
 
 
+def of_kinds(rows: Iterable[Judgment], kinds: Sequence[str]) -> list[Judgment]:
+    """The rows of some kinds of judge, with what takes one of them back, whoever did it.
+
+    >>> rows = [Judgment("q", "d", 1, who="m", kind="model", id="a"), Judgment("q", "d", who="ana", undoes="a")]
+    >>> len(of_kinds(rows, ("model",))), len(of_kinds(rows, ("person",)))
+    (2, 0)
+    """
+    every = list(rows)
+    kept = {row.id for row in every if row.undoes is None and row.kind in kinds}
+    return [row for row in every if row.id in kept or row.undoes in kept]
+
+
 def of_judge(rows: Iterable[Judgment], judge: str) -> list[Judgment]:
     """The rows without those of other models than the named one; people's rows stay.
 

@@ -19,7 +19,7 @@ from leadline.formats.source import Source
 from leadline.judging.agreement import scale_of
 from leadline.judging.exchange import rows_of
 from leadline.judging.judgment import Judgment, standing
-from leadline.judging.labels import make_labels
+from leadline.judging.labels import make_labels, of_kinds
 from leadline.stats.agreement import checked_scale
 from leadline.tables import Conflicts
 
@@ -102,7 +102,7 @@ def read_people(
     InputError: it cannot be read or is wrong, holds no judgment of a person, or its card says that a model made it.
     """
     if _book(path, form):
-        rows = [row for row in rows_of(path) if row.kind != "model"]
+        rows = of_kinds(rows_of(path), ("person", "unstated"))
         if not any(row.grade is not None for row in rows):
             raise InputError(f"{printable(shown_name(path))}: no judgment of a person in it")
         side = _of_book(rows, path, rule)

@@ -44,7 +44,7 @@ def refused(
             every=True,
         )
     if status in (400, 422) and ("response_format" in said or "json_schema" in said):
-        text = f"{shown}; this server takes no response_format: turn it off with schema=False"
+        text = f"{shown}; this server takes no response_format: turn it off with schema=False, or --no-schema in a command"
         return ModelError(text, status=status, every=True)
     if status in AGAIN or (status >= 500 and status != 501):
         wait = retry_after(headers.get("retry-after"), now)

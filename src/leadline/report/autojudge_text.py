@@ -100,6 +100,8 @@ def account_text(work: Work) -> str:
         )
     if made.left:
         lines.append(f"left: {amount(made.left, 'pair')}: {printable(made.stopped)}")
+    elif made.stopped:
+        lines.append(f"! not every attempt was made: {printable(made.stopped)}")
     lines.append(f"asked: {_spent(made.spent)}; {amount(made.cached, 'answer')} from the cache")
     lines += _written(work.written) if work.probed is None else []
     lines += [f"! {note}" for note in work.notes]
