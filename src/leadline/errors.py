@@ -157,6 +157,16 @@ def amount(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def first_line(error: BaseException) -> str:
+    r"""What an exception of a library says, on one line of at most 200 characters; its name where it says nothing.
+
+    >>> first_line(ValueError("no such column\nat byte 7")), first_line(KeyError())
+    ('no such column', 'KeyError')
+    """
+    said = str(error).strip()
+    return printable(said.splitlines()[0][:200]) if said else type(error).__name__
+
+
 def printable(text: str) -> str:
     r"""The text with control and escape characters made visible, safe to print to a terminal.
 

@@ -61,8 +61,6 @@ def test_the_same_as_a_full_sort(collection, k, metric, rows_at_once, queries_at
             continue
         near = int((row <= found.last[query] + 1e-9).sum()) - k
         assert found.tied[query] == near
-        assert len(found.ties[query]) == min(near, exact.KEPT_TIES)
-        assert not set(found.ties[query].tolist()) & set(found.rows[query].tolist())
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -106,7 +104,7 @@ def test_very_many_equal_vectors_are_cut_without_losing_the_nearest(metric, monk
     # 2,000 documents stand at the nearest distance of each of the four queries.
     assert held[0] < 4 * 1000
     for query in range(4):
-        assert len(found.ties[query]) == exact.KEPT_TIES
+        assert found.tied[query] >= exact.KEPT_TIES
         assert len(set(found.rows[query].tolist())) == 5
 
 
@@ -115,13 +113,13 @@ def test_near_ties_within_the_tolerance_are_kept():
     documents = np.array([[1.0], [2.0], [2 * np.sqrt(1 + 5e-7)], [2 * np.sqrt(1 + 1e-5)]])
     found = searched(documents, np.array([[0.0]]), 2, "l2")
     assert found.rows.tolist() == [[0, 1]]
-    assert found.ties[0].tolist() == [2]
+    assert found.tied.tolist() == [1]
     assert TOLERANCE == 1e-6
     # The cosine: at a distance of 1.9 the tolerance is 1.9e-6, more than the error of 32-bit in two dimensions.
     angles = np.arccos([-0.9, -0.9 - 1.8e-6, -0.9 - 2.1e-6])
     documents = np.column_stack((np.cos(angles), np.sin(angles)))
     found = searched(documents, np.array([[1.0, 0.0]]), 1, "cosine")
-    assert found.ties[0].tolist() == [1]
+    assert found.tied.tolist() == [1]
 
 
 def test_documents_without_direction_are_nobodys_neighbour():

@@ -31,13 +31,11 @@ class Neighbours:
     ----------
     rows: the documents' rows, nearest first, equal distances by row; shape (queries, k), −1 where there is none.
     distances: in 64-bit, shape (queries, k), NaN where there is none.
-    ties: for each query further rows as near as the k-th (at most `KEPT_TIES`).
-    tied: how many there are; where very many are, how many of them were held.
+    tied: how many further documents are as near as the k-th; where very many are, how many of them were held.
     """
 
     rows: Ints
     distances: Floats
-    ties: Sequence[Ints] = field(default_factory=list)
     tied: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
@@ -95,7 +93,6 @@ def joined(parts: Sequence[Neighbours]) -> Neighbours:
     return Neighbours(
         np.concatenate([part.rows for part in parts]),
         np.concatenate([part.distances for part in parts]),
-        [one for part in parts for one in part.ties],
         np.concatenate([part.tied for part in parts]),
     )
 
@@ -195,7 +192,7 @@ class _Held:
         self._set(which[keep], rows[keep], scores[keep])
 
     def _cut(self) -> None:
-        """Where very many stand at one distance: rank in 64-bit, keep the k nearest and some of those tied with them."""
+        """Where very many stand at one distance: rank in 64-bit, keep the k nearest and some behind them, which tell of ties."""
         which, rows, scores = self._all()
         sizes = np.bincount(which, minlength=len(self.queries))
         keep = np.ones(len(rows), np.bool_)
@@ -204,8 +201,8 @@ class _Held:
             end = int(sizes[: query + 1].sum())
             part = slice(end - int(sizes[query]), end)
             zeros = np.zeros(int(sizes[query]), np.int64)
-            best = _ranked(self.space, self.queries[query : query + 1], self.k, zeros, rows[part])
-            keep[part] = np.isin(rows[part], np.concatenate((best.rows[0], best.ties[0])))
+            best = _ranked(self.space, self.queries[query : query + 1], self.k + KEPT_TIES, zeros, rows[part])
+            keep[part] = np.isin(rows[part], best.rows[0])
         self._set(which[keep], rows[keep], scores[keep])
 
     def ranked(self) -> Neighbours:
@@ -235,5 +232,4 @@ def _ranked(space: Space, queries: Matrix, k: int, which: Ints, rows: Ints) -> N
     # A query with fewer than k neighbours has no tie beyond them: NaN compares false.
     tied = ~first & (distances <= limit[which])
     counts = np.bincount(which[tied], minlength=n)
-    groups = np.split(rows[tied], np.cumsum(counts)[:-1])
-    return Neighbours(best_rows, best, [group[:KEPT_TIES] for group in groups], counts.astype(np.int64))
+    return Neighbours(best_rows, best, counts.astype(np.int64))

@@ -18,7 +18,7 @@ from leadline.ann.target import (
     no_such_setting,
 )
 from leadline.ann.vectors import Vectors
-from leadline.errors import InputError, MissingExtraError, UsageError, printable
+from leadline.errors import InputError, MissingExtraError, UsageError, first_line, printable
 
 
 class _Labels:
@@ -52,13 +52,13 @@ def _file(place: str, kind: str) -> str:
 
 
 def _unreadable(place: str, kind: str, error: Exception) -> InputError:
-    reason = printable(str(error).splitlines()[0][:200]) if str(error) else type(error).__name__
+    reason = first_line(error)
     return InputError(f"{printable(place)}: cannot be opened as {kind} index ({reason})")
 
 
 def _cannot_build(kind: str, build: Mapping[str, int], error: Exception) -> UsageError:
     given = ", ".join(f"{name}={value}" for name, value in build.items())
-    reason = printable(str(error).splitlines()[0][:200]) if str(error) else type(error).__name__
+    reason = first_line(error)
     return UsageError(f"{kind}: cannot be built with {given} ({reason})")
 
 

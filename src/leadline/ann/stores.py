@@ -7,11 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from leadline.ann.target import Allowed, Facts, Setting, Wanted, no_such_setting
-from leadline.errors import InputError, LeadlineError, MissingExtraError, UsageError, printable
-
-
-def _reason(error: Exception) -> str:
-    return printable(str(error).splitlines()[0][:200]) if str(error) else type(error).__name__
+from leadline.errors import InputError, LeadlineError, MissingExtraError, UsageError, first_line, printable
 
 
 def _names(kind: str, wanted: Wanted, usual: dict[str, str]) -> dict[str, str]:
@@ -41,7 +37,7 @@ class LanceTable:
         try:
             self.table = lancedb.connect(wanted.place).open_table(self.names["table"])
         except Exception as error:
-            raise InputError(f"{printable(wanted.place)}: LanceDB: {_reason(error)}") from None
+            raise InputError(f"{printable(wanted.place)}: LanceDB: {first_line(error)}") from None
         columns = self.table.schema.names
         for name in ("column", "id"):
             if self.names[name] not in columns:
@@ -122,7 +118,7 @@ class QdrantShard:
         try:
             self.shard = qdrant_edge.EdgeShard.load(wanted.place)
         except Exception as error:
-            raise InputError(f"{printable(wanted.place)}: Qdrant: {_reason(error)}") from None
+            raise InputError(f"{printable(wanted.place)}: Qdrant: {first_line(error)}") from None
 
     def facts(self) -> Facts:
         """Rows, and dimensions and metric where the shard tells."""
@@ -199,7 +195,7 @@ class VectorTable:
         try:
             self.connection = psycopg.connect(wanted.place, autocommit=True)
         except psycopg.Error as error:
-            raise InputError(f"PostgreSQL: {_reason(error)}") from None
+            raise InputError(f"PostgreSQL: {first_line(error)}") from None
         try:
             register_vector(self.connection)
         except psycopg.Error:
@@ -230,7 +226,7 @@ class VectorTable:
         try:
             found = self.connection.execute(text).fetchone()
         except self.error as error:
-            raise InputError(f"PostgreSQL: {_reason(error)}") from None
+            raise InputError(f"PostgreSQL: {first_line(error)}") from None
         if found is None:
             raise InputError(f"PostgreSQL: the table {printable(self.names['table'])} is empty")
         if found[0].rpartition(".")[2] not in ("vector", "halfvec"):
@@ -260,7 +256,7 @@ class VectorTable:
                     (self.identifiers["table"].as_string(self.connection),),
                 ).fetchall()
         except self.error as error:
-            raise InputError(f"PostgreSQL: {_reason(error)}") from None
+            raise InputError(f"PostgreSQL: {first_line(error)}") from None
         metrics = [name for (found,) in classes for name in self.OPERATORS if f"_{name}_" in found]
         return Facts(rows, size[0] if size else None, metrics[0] if len(set(metrics)) == 1 else None)
 
@@ -271,7 +267,7 @@ class VectorTable:
         try:
             self.connection.execute("SELECT set_config(%s, %s, false)", (name, str(value)))
         except self.error as error:
-            raise UsageError(f"pgvector: {name}={value}: {_reason(error)}") from None
+            raise UsageError(f"pgvector: {name}={value}: {first_line(error)}") from None
 
     def search(self, query: Any, k: int, allowed: Allowed = None) -> Sequence[str]:
         """Neighbours by the index, where PostgreSQL takes it."""

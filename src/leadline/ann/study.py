@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def against_vectors(
             truth = _truth(space, queries, asked, filters, bar("exact search"))
             for settings, timed in _asked_under(target, queries, asked, filters, bar):
                 points.append(measured(settings, timed.answers, timed.latency))
-    tied = None if (truth.tied < 0).any() else int((truth.tied > 0).sum())
+    tied = int((truth.tied > 0).sum())
     return Fidelity(
         asked.name, metric, asked.k, queries, "vectors", ids_of(truth, documents), points, health, documents, tied,
         len(filters or {}), asked.reach, tuple(warnings), asked.given,
@@ -175,16 +175,12 @@ def _filtered(
     whole = Neighbours(
         np.full((n, asked.k), -1, np.int64),
         np.full((n, asked.k), np.nan),
-        [np.zeros(0, np.int64)] * n,
         np.zeros(n, np.int64),
     )
-    ties = list(whole.ties)
     for places, found in parts:
         whole.rows[places], whole.distances[places], whole.tied[places] = (
             found.rows,
             found.distances,
             found.tied,
         )
-        for place, one in zip(places.tolist(), found.ties, strict=True):
-            ties[place] = one
-    return replace(whole, ties=ties)
+    return whole

@@ -51,7 +51,7 @@ def neighbours_in(
     """
     place, stamp = Path(path), stamp_of(space.documents, queries, space.metric, k)
     if place.exists():
-        return _read(place, stamp)
+        return _first(_read(place, stamp), k, space, queries)
     part = place.with_name(place.name + ".part")
     done = _done(part, stamp)
     first = sum(len(one.rows) for one in done)
@@ -69,20 +69,11 @@ def neighbours_in(
 
 
 def _arrays(found: Neighbours) -> dict[str, Any]:
-    sizes = np.array([len(one) for one in found.ties], np.int64)
-    ties = np.concatenate([np.zeros(0, np.int64), *found.ties])
-    return {
-        "rows": found.rows,
-        "distances": found.distances,
-        "ties": ties,
-        "tie_sizes": sizes,
-        "tied": found.tied,
-    }
+    return {"rows": found.rows, "distances": found.distances, "tied": found.tied}
 
 
 def _neighbours(arrays: Mapping[str, Any]) -> Neighbours:
-    ties = np.split(arrays["ties"], np.cumsum(arrays["tie_sizes"])[:-1])
-    return Neighbours(arrays["rows"], arrays["distances"], ties, arrays["tied"])
+    return Neighbours(arrays["rows"], arrays["distances"], arrays["tied"])
 
 
 def _write(path: Path, stamp: Mapping[str, Any], found: Neighbours) -> None:
@@ -112,17 +103,18 @@ def _read(path: Path, wanted: Mapping[str, Any]) -> Neighbours:
         raise InputError(
             f"{name}: was made from {', '.join(told[key] for key in other)}; name another file, or remove it"
         )
-    if stamp["k"] == k:
+    return found
+
+
+def _first(found: Neighbours, k: int, space: Space, queries: Vectors) -> Neighbours:
+    """The first k of the neighbours kept; what is as near as the k-th is then among the others, as far as they go."""
+    if found.rows.shape[1] == k:
         return found
-    return _cut(found, k)
-
-
-def _cut(found: Neighbours, k: int) -> Neighbours:
-    """The first k of more neighbours; ties that stood within those are counted again when they are needed."""
-    rows, distances = found.rows[:, :k], found.distances[:, :k]
-    return Neighbours(
-        rows, distances, [np.zeros(0, np.int64) for _ in rows], np.full(len(rows), -1, np.int64)
-    )
+    last = found.distances[:, k - 1]
+    limit = last + space.tolerance(queries.data, np.nan_to_num(last))
+    # Where fewer than k were found the limit is not a number, and nothing is within it.
+    tied = (found.distances[:, k:] <= limit[:, None]).sum(axis=1)
+    return Neighbours(found.rows[:, :k], found.distances[:, :k], tied.astype(np.int64))
 
 
 def _append(out: IO[bytes], found: Neighbours) -> None:
@@ -160,9 +152,9 @@ def _frames(held: IO[bytes]) -> Iterator[Neighbours]:
     left = os.fstat(held.fileno()).st_size - held.tell()
     while len(head := held.read(FRAME.size)) == FRAME.size:
         size, checksum = FRAME.unpack(head)
-        # A torn end may say any size.
+        # A torn end may say any size; a power cut can leave zeros, whose checksum is right.
         left -= FRAME.size + size
-        if left < 0 or zlib.crc32(content := held.read(size)) != checksum:
+        if size == 0 or left < 0 or zlib.crc32(content := held.read(size)) != checksum:
             return
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             yield _neighbours(arrays)

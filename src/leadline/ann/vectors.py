@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leadline.errors import EmptyInputError, InputError, UsageError, amount, printable
+from leadline.errors import EmptyInputError, InputError, UsageError, amount, first_line, printable
 from leadline.formats.faults import text_problem
 from leadline.formats.jsontext import decode, whole
 from leadline.formats.source import Source
@@ -202,7 +202,7 @@ def _npy(name: str, path: Path) -> Matrix:
             warnings.simplefilter("ignore", UserWarning)
             return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
     except Exception as error:  # The head is Python text: NumPy fails on a damaged one in many ways.
-        raise InputError(f"{printable(name)}: cannot be read as .npy ({_first_line(error)})") from None
+        raise InputError(f"{printable(name)}: cannot be read as .npy ({first_line(error)})") from None
 
 
 def _parquet(name: str, path: Path) -> tuple[Matrix, list[str] | None]:
@@ -248,7 +248,3 @@ def _stamp(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or not set(found) & set(STAMPED):
         raise InputError(f"{printable(str(beside))}: a stamp is an object with {', '.join(STAMPED)}")
     return {key: found[key] for key in STAMPED if found.get(key) is not None}
-
-
-def _first_line(error: Exception) -> str:
-    return printable(str(error).splitlines()[0][:200]) if str(error) else type(error).__name__

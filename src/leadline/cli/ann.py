@@ -139,10 +139,12 @@ def ann(
     """
     given = dict(locals())
     _refuse(given)
+    if against is not None:
+        with _bars(quiet) as bar:
+            overlap = _agreement(given, bar)
+        _print_agreement(overlap, given)
+        return
     with _bars(quiet) as bar:
-        if against is not None:
-            _print_agreement(_agreement(given, bar), given)
-            return
         found = _measured(given, bar)
     cost = None if qrels is None else _cost(found, qrels, measures)
     _print(found, cost, given)

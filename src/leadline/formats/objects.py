@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from leadline.errors import ROW, InputError, printable
+from leadline.errors import ROW, InputError, first_line, printable
 from leadline.formats.columns import knows
 from leadline.formats.faults import Faults, WrongValue, found_text, id_text, number
 from leadline.formats.frames import Order, qrels_of_frame, queries_of_frame, run_of_frame
@@ -129,7 +129,7 @@ def table_of(obj: Any, source: str) -> pl.DataFrame | None:
             obj = pl.DataFrame(obj)
         # pyarrow's errors are ValueError and TypeError; its absence is ImportError.
         except (ValueError, TypeError, ImportError, pl.exceptions.PolarsError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            reason = first_line(error)
             raise InputError(
                 f"{printable(source)}: the table cannot be read through Arrow: {reason}"
             ) from None

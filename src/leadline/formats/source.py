@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from leadline.errors import EmptyInputError, InputError, printable
+from leadline.errors import EmptyInputError, InputError, first_line, printable
 from leadline.formats.unpacking import most_unpacked, too_much, zstd_at_most
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -177,7 +177,7 @@ class Source:
                 frame.write_csv(out, include_header=False, quote_style="never")
                 yield out.getvalue()
         except (pl.exceptions.PolarsError, OSError) as error:
-            reason = str(error).splitlines()[0]
+            reason = first_line(error)
             what = f"is cut short or damaged ({reason})"
             if "utf8" in reason.lower():
                 what = "holds text that is not UTF-8; save it as UTF-8 (unpacked, its line is named)"

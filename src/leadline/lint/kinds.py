@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from leadline.errors import InputError, printable
+from leadline.errors import InputError, first_line, printable
 from leadline.formats.bookfile import is_book, is_rows
 from leadline.formats.columns import plain, resolve
 from leadline.formats.documents import IDS
@@ -69,9 +69,7 @@ def kind_of(path: str) -> Kind:
         try:
             return _by_names(list(pl.read_parquet_schema(source.file)), path, form)
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise InputError(
-                f"{printable(path)}: cannot be read as Parquet ({str(error).splitlines()[0]})"
-            ) from None
+            raise InputError(f"{printable(path)}: cannot be read as Parquet ({first_line(error)})") from None
     text = head.decode("utf-8", errors="replace")
     if form in ("csv", "tsv"):
         return _by_names(_header(text, "\t" if form == "tsv" else ","), path, form)

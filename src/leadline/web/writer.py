@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from leadline.errors import LeadlineError, printable
+from leadline.errors import LeadlineError, first_line
 from leadline.judging.book import Book
 
 T = TypeVar("T")
@@ -127,8 +127,9 @@ class Writer:
 
 def _failure(error: Exception) -> BaseException:
     if isinstance(error, SQLAlchemyError):
-        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        return BookFailure(f"the book could not be written: {printable(reason)}")
+        return BookFailure(
+            f"the book could not be written: {first_line(getattr(error, 'orig', None) or error)}"
+        )
     # What a job refuses was told before: this is the book's own word for a database that fails.
     return (
         BookFailure(f"the book could not be written: {error}") if isinstance(error, LeadlineError) else error
