@@ -15,7 +15,6 @@ from leadline.ann.distance import Space
 from leadline.ann.exact import nearest
 from leadline.ann.fidelity import check_facts, ids_of
 from leadline.ann.recall import recall_of
-from leadline.ann.remote import filled
 from leadline.ann.target import ask_all, kind_and_place, open_target, shown_name
 from leadline.cli.main import run
 from leadline.errors import InputError, MissingExtraError, UsageError
@@ -319,7 +318,7 @@ def template(tmp_path: Path, service: str, **more: Any) -> str:
         "url": f"{service}/search?tenant={{tenant}}",
         "headers": {"Authorization": "Bearer ${ANN_TOKEN}"},
         "body": {"query": {"vector": "{vector}", "ef": "{ef}"}, "size": "{k}"},
-        "ids": "result.hits[].doc.id",
+        "ids": "result.hits[*].doc.id",
         "settings": {"ef": 64, "tenant": "a"},
     } | more
     (tmp_path / "t.json").write_text(json.dumps(made))
@@ -377,8 +376,11 @@ def test_http_that_cannot_be_reached_or_answers_otherwise(documents, queries, se
     plain = {"headers": {}, "url": service}
     for change, message in (
         ({"url": "http://127.0.0.1:9"}, "the target failed on every query: ConnectionRefusedError"),
-        ({"ids": "result.rows[].id"}, "the target failed on every query: KeyError: 'rows'"),
-        ({"ids": "result[].id"}, "the answer has no list at"),
+        (
+            {"ids": "result.rows[*].id"},
+            "the target failed on every query: ValueError: the answer has nothing at result.rows",
+        ),
+        ({"ids": "result[*].id"}, "the answer has no list at"),
     ):
         target = open_target(template(tmp_path, service, **plain | change), {}, documents, 16, "cosine")
         with pytest.raises(InputError, match=message):
@@ -401,9 +403,11 @@ def test_http_that_cannot_be_reached_or_answers_otherwise(documents, queries, se
             open_target(template(tmp_path, service, **plain | change), {}, documents, 16, "cosine")
 
 
-def test_a_template_that_names_what_is_not_given():
-    with pytest.raises(UsageError, match=r"names \{ef\}; give it with --set ef=VALUE"):
-        filled({"a": ["{ef}"]}, {"k": 3})
+def test_a_template_that_names_what_is_not_given(documents, queries, service, tmp_path):
+    made = template(tmp_path, service, headers={}, settings={"tenant": "a"})
+    named = pytest.raises(UsageError, match=r"names \{ef\}; give it with --set ef=VALUE")
+    with closing(open_target(made, {}, documents, 16, "cosine")) as target, named:
+        target.search(queries.data[0], 3)
 
 
 def test_callable(documents, queries, tmp_path, monkeypatch):

@@ -37,8 +37,8 @@ class Point:
     @property
     def mean(self) -> float | None:
         """The recall that a setting is chosen by: tie-aware where the true distances are known, else by id."""
-        spread = self.recall.spread
-        return spread.mean if spread.tie_aware_mean is None else spread.tie_aware_mean
+        values = self.recall.values
+        return float(values.mean()) if len(values) else None
 
 
 @dataclass(frozen=True)

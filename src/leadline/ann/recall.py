@@ -60,6 +60,11 @@ class Recall:
     short: int
 
     @property
+    def values(self) -> Floats:
+        """Tie-aware where the true distances are known, else by id; shape (queries,)."""
+        return self.by_id if self.tie_aware is None else self.tie_aware
+
+    @property
     def spread(self) -> Spread:
         """Mean, median, the worst 5 % and the share of queries below .9, by id where nothing else is said."""
         if not len(self.by_id):
@@ -75,7 +80,7 @@ class Recall:
 
     def worst(self, count: int) -> list[int]:
         """The places, in the arrays, of the queries that lost most; those that lost nothing are not among them."""
-        value = self.by_id if self.tie_aware is None else self.tie_aware
+        value = self.values
         order = np.lexsort((self.query_rows, self.by_id, value))
         return [int(at) for at in order[:count] if value[at] < 1 or self.by_id[at] < 1]
 

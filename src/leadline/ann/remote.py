@@ -15,7 +15,9 @@ from urllib.parse import SplitResult
 from leadline.ann.recall import Answers
 from leadline.ann.target import KINDS, Allowed, Facts, Setting, Wanted, no_exact, shown_name
 from leadline.ann.vectors import Vectors
-from leadline.collecting.target import split_url
+from leadline.collecting.paths import NotThere
+from leadline.collecting.paths import Path as PathOfIds
+from leadline.collecting.target import filled, split_url
 from leadline.errors import InputError, UsageError, printable
 from leadline.formats.faults import Faults, WrongValue, id_text
 from leadline.formats.jsontext import decode, lines_of, objects, whole
@@ -23,10 +25,10 @@ from leadline.formats.source import Source
 
 TEMPLATE = ("url", "method", "headers", "body", "ids", "settings", "timeout")
 SHAPES: tuple[tuple[str, Any, str], ...] = (
-    ("method", str, "text"), ("headers", dict, "an object"), ("ids", str, "text, such as hits[].id"),
+    ("method", str, "text"), ("headers", dict, "an object"), ("ids", str, "text, such as hits[*].id"),
     ("settings", dict, "an object"), ("timeout", (int, float), "a number of seconds"),
 )  # fmt: skip
-USUAL: Mapping[str, Any] = {"body": {"vector": "{vector}", "k": "{k}"}, "ids": "ids[]"}
+USUAL: Mapping[str, Any] = {"body": {"vector": "{vector}", "k": "{k}"}, "ids": "ids[*]"}
 SECONDS, MOST_SECONDS = 30.0, 1_000_000
 MOST_BYTES = 64 << 20
 """An answer that is larger is refused."""
@@ -36,7 +38,7 @@ PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.]*)\}")
 class Endpoint:
     """An HTTP endpoint: `http:TEMPLATE.json`, or an address that takes `{"vector", "k"}` and answers `{"ids": […]}`.
 
-    A template is an object with `url`, `body` (or none: GET), `ids` (the path to the ids, as `hits[].id`), and where
+    A template is an object with `url`, `body` (or none: GET), `ids` (the path to the ids, as `hits[*].id`), and where
     wanted `method`, `headers`, `timeout` in seconds and `settings`. In it, `"{vector}"`, `"{k}"`, `"{allowed}"`,
     `"{exact}"` and `"{NAME}"` of every setting stand for the values; in headers `${NAME}` for the environment's.
     """
@@ -50,7 +52,7 @@ class Endpoint:
         self.settings: dict[str, Setting] = dict(template.get("settings", {}))
         self.address = _address(template["url"])
         self.headers = {"Content-Type": "application/json", **_filled_headers(template.get("headers", {}))}
-        self.steps = _steps(template.get("ids", USUAL["ids"]))
+        self.ids = PathOfIds.parse(template.get("ids", USUAL["ids"]))
         self.connection = self._connect()
         for name, value in wanted.settings.items():
             self.change(name, value)
@@ -81,20 +83,26 @@ class Endpoint:
         return self._asked(query, k, allowed, exact=True)
 
     def _asked(self, query: Any, k: int, allowed: Allowed, exact: bool) -> Sequence[str]:
-        values = {**self.settings, "vector": query.tolist(), "k": k, "exact": exact}
+        values = _Values(self.settings, vector=query.tolist(), k=k, exact=exact)
         values["allowed"] = None if allowed is None else list(allowed)
         if allowed is not None and "{allowed}" not in json.dumps(self.template.get("body")):
             raise UsageError("the template has no place for {allowed}, which a filtered query needs")
-        body = filled(self.template["body"], values) if "body" in self.template else None
-        path = filled(self.address.path or "/", values)
+        body = filled(self.template["body"], values, PLACEHOLDER) if "body" in self.template else None
+        path = filled(self.address.path or "/", values, PLACEHOLDER)
         if self.address.query:
-            path += "?" + str(filled(self.address.query, values))
+            path += "?" + str(filled(self.address.query, values, PLACEHOLDER))
         content = None if body is None else json.dumps(body).encode()
         method = self.template.get("method", "GET" if content is None else "POST")
         status, answer = self._sent(method, str(path), content)
         if status != 200:
             raise OSError(f"HTTP {status}")
-        return _picked(json.loads(answer), self.steps)
+        try:
+            found = self.ids.follow(json.loads(answer))
+        except NotThere as error:
+            raise ValueError(f"the answer has {error}") from None
+        if not isinstance(found, list):
+            raise ValueError(f"the answer has no list at {self.ids.text}")
+        return [id_text(one, "returned id") for one in found]
 
     def _sent(self, method: str, path: str, content: bytes | None) -> tuple[int, bytes]:
         for last in (False, True):
@@ -172,45 +180,11 @@ def _filled_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: re.sub(r"\$\{(\w+)\}", value, str(text)) for name, text in headers.items()}
 
 
-def filled(part: Any, values: Mapping[str, Any]) -> Any:
-    """The template with its values: a text that is one placeholder becomes the value itself.
+class _Values(dict[str, Any]):
+    """The values of a template's places; a place without one is an error of the one who called."""
 
-    >>> filled({"q": "{vector}", "params": {"ef": "{ef}"}, "at": "/{k}"}, {"vector": [1.0], "ef": 8, "k": 3})
-    {'q': [1.0], 'params': {'ef': 8}, 'at': '/3'}
-    """
-    if isinstance(part, Mapping):
-        return {key: filled(value, values) for key, value in part.items()}
-    if isinstance(part, list):
-        return [filled(value, values) for value in part]
-    if not isinstance(part, str):
-        return part
-    only = PLACEHOLDER.fullmatch(part)
-    if only:
-        return _value(only[1], values)
-    return PLACEHOLDER.sub(lambda match: str(_value(match[1], values)), part)
-
-
-def _value(name: str, values: Mapping[str, Any]) -> Any:
-    if name not in values:
+    def __missing__(self, name: str) -> Any:
         raise UsageError(f"the template names {{{name}}}; give it with --set {name}=VALUE")
-    return values[name]
-
-
-def _steps(path: str) -> list[str]:
-    return [step for step in path.replace("[]", ".[]").split(".") if step]
-
-
-def _picked(value: Any, steps: Sequence[str]) -> list[str]:
-    """The ids at a path such as `hits[].id`."""
-    found = [value]
-    for step in steps:
-        if step == "[]":
-            if not all(isinstance(one, list) for one in found):
-                raise ValueError(f"the answer has no list at {'.'.join(steps)}")
-            found = [inner for one in found for inner in one]
-        else:
-            found = [one[step] for one in found]
-    return [id_text(one, "returned id") for one in found]
 
 
 class Callable:

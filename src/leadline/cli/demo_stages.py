@@ -101,8 +101,7 @@ def _index(given: _Given) -> "tuple[Stage, tuple[str, ...]]":
     cost = cost_under(found, point, str(given.folder / "qrels.txt"), f"nDCG@{K}")
     with atomic_write(given.folder / INDEX_PAGE) as place:
         place.write_text(ann_page(found, cost), encoding="utf-8")
-    recall = point.recall.by_id if point.recall.tie_aware is None else point.recall.tie_aware
-    kept, change = mean_interval(recall), cost.rows[0]
+    kept, change = mean_interval(point.recall.values), cost.rows[0]
     measured = (
         Measured(f"ANN recall@{K}", kept.estimate, kept.low, kept.high, kept.n),
         Measured(f"nDCG@{K}, index − exact", change.difference, change.low, change.high, change.n, False),

@@ -75,7 +75,7 @@ class Path:
         step = self.steps[at]
         if step is None:
             if not isinstance(value, list):
-                raise NotThere(f"{self._until(at)} is no list")
+                raise NotThere(f"no list at {self._until(at)}")
             found = [self._follow(entry, at + 1) for entry in value]
             # A second [*] gives a list for each entry: they become one.
             return [one for part in found for one in part] if None in self.steps[at + 1 :] else found

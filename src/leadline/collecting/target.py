@@ -83,22 +83,22 @@ class HttpTarget:
         return Request(self.method, url, body, {**own, **self.headers})
 
 
-def filled(template: Any, values: Mapping[str, Any]) -> Any:
+def filled(template: Any, values: Mapping[str, Any], place: re.Pattern[str] = PLACE) -> Any:
     """A template with its places filled; a text that is a place alone takes the value, so that k stays a number.
 
     >>> filled({"q": "{query}", "n": "{k}", "say": "top {k}"}, {"query": 'a "b" {k}', "k": 3})
     {'q': 'a "b" {k}', 'n': 3, 'say': 'top 3'}
     """
     if isinstance(template, str):
-        alone = PLACE.fullmatch(template)
+        alone = place.fullmatch(template)
         if alone:
             return values[alone[1]]
         # In one pass: braces in the query's own text are left as they are.
-        return PLACE.sub(lambda found: str(values[found[1]]), template)
+        return place.sub(lambda found: str(values[found[1]]), template)
     if isinstance(template, Mapping):
-        return {key: filled(value, values) for key, value in template.items()}
+        return {key: filled(value, values, place) for key, value in template.items()}
     if isinstance(template, list):
-        return [filled(value, values) for value in template]
+        return [filled(value, values, place) for value in template]
     return template
 
 
