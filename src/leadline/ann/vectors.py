@@ -170,8 +170,6 @@ def read_ids(path: Path, rows: int) -> list[str]:
     """
     text = decode(Source.open(path).read_all(), str(path))
     ids = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
-    if len(ids) != rows:
-        raise InputError(f"{printable(str(path))}: {amount(len(ids), 'id')} for {amount(rows, 'vector')}")
     _check_ids(printable(str(path)), ids, rows)
     return ids
 
