@@ -24,6 +24,7 @@ from leadline.models.call import Answers, Call, Limits, Message, Model, ModelErr
 from leadline.models.endpoint import Endpoint
 from leadline.models.reading import ReadError, read_answer
 from leadline.models.stub import Stub
+from leadline.models.waiting import result_of
 from models.server import Say, Seen, chat, counting, prompt, serving
 
 
@@ -330,13 +331,18 @@ def test_wrong_options() -> None:
     assert quick(Stub("yes"), []).answers == ()
 
 
-def test_where_an_event_loop_runs_already() -> None:
-    async def notebook() -> Answers:
-        with pytest.raises(UsageError, match="await ask_all"):
-            answers_of(Stub("yes"), calls(1))
-        return await ask_all(Stub("yes"), calls(1))
+def test_where_an_event_loop_runs_already(tmp_path: Path) -> None:
+    """In a notebook: a real server, and a cache that was opened outside."""
+    with serving(lambda seen, times: Say(chat("yes"))) as server, Cache.open(tmp_path / "r.db") as cache:
 
-    assert states(asyncio.run(notebook())) == ["answered"]
+        async def notebook() -> Answers:
+            first = answers_of(Endpoint("small", server.url), calls(3), cache=cache)
+            again = await ask_all(Stub("yes"), calls(1))
+            assert states(again) == ["answered"]
+            return first
+
+        assert states(result_of(notebook)) == ["answered"] * 3
+        assert (cache.count(), len(server.seen)) == (3, 3)
 
 
 def test_cancelled_what_is_on_its_way_comes_back_and_is_kept(tmp_path: Path) -> None:
@@ -356,7 +362,7 @@ def test_cancelled_what_is_on_its_way_comes_back_and_is_kept(tmp_path: Path) -> 
                 await work
             await model.close()
 
-        asyncio.run(stopped())
+        result_of(stopped)
         assert 5 <= cache.count() == len(server.seen) < 50
         assert cache.interrupted() == 0
 
@@ -404,7 +410,7 @@ def test_cancelled_twice_what_is_given_up_is_known(tmp_path: Path, monkeypatch: 
                 await work
             await model.close()
 
-        asyncio.run(stopped())
+        result_of(stopped)
         assert (cache.count(), cache.interrupted()) == (0, 1)
         found = answers_of(model, calls(3), cache=cache)
         assert (found.interrupted, states(found), cache.interrupted()) == (1, ["answered"] * 3, 0)

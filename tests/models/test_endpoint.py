@@ -1,6 +1,5 @@
 """One call of a real server on this machine: what is sent, what is read, and what every failure is called."""
 
-import asyncio
 import builtins
 import email.utils
 import gc
@@ -16,6 +15,7 @@ from leadline.errors import MissingExtraError, UsageError
 from leadline.models.call import Call, Message, ModelError, Reply, key_of
 from leadline.models.endpoint import LARGEST, Endpoint, _reply
 from leadline.models.faults import retry_after
+from leadline.models.waiting import result_of
 from models.server import Say, Seen, chat, head, serving
 
 CALL = Call("a", (Message("system", "judge"), Message("user", "well?")))
@@ -30,7 +30,7 @@ def ask(model: Endpoint, call: Call = CALL) -> Reply:
         finally:
             await model.close()
 
-    return asyncio.run(once())
+    return result_of(once)
 
 
 def failure(say: Say, **options: Any) -> ModelError:
@@ -267,9 +267,13 @@ def test_a_model_is_asked_in_one_event_loop_after_another() -> None:
     """Connections belong to the loop that opened them; a caller's second batch runs in a second loop."""
     with serving(lambda seen, times: Say(chat("yes"))) as server:
         model = Endpoint("small", server.url)
-        assert [asyncio.run(model.ask(CALL)).text for _ in range(2)] == ["yes", "yes"]
+
+        async def once(model: Endpoint = model) -> str:
+            return (await model.ask(CALL)).text
+
+        assert [result_of(once) for _ in range(2)] == ["yes", "yes"]
         # The first loop's connection was left open by its caller, who is told so here and not in another test.
-        del model
+        del model, once
         gc.collect()
 
 

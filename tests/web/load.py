@@ -16,9 +16,10 @@ import sys
 import tempfile
 import time
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from leadline.models.waiting import result_of
 
 WARM = 5.0
 MOST_SECONDS, MOST_ASSESSORS = 120, 100
@@ -180,9 +181,7 @@ def run(book: str, assessors: int, seconds: float, folder: Path) -> Seen:
             if len(links) == assessors + 1:
                 break
         before = busy(server.pid)
-        # In a thread of its own: the caller's may have a loop that runs, as the browser's tests leave one.
-        with ThreadPoolExecutor(1) as thread:
-            seen = thread.submit(asyncio.run, judge(port, links[:assessors], seconds)).result()
+        seen = result_of(lambda: judge(port, links[:assessors], seconds))
         seen.busy = busy(server.pid) - before
         return seen
     finally:

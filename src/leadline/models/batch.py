@@ -13,6 +13,7 @@ from leadline.errors import UsageError, printable
 from leadline.models.budget import Budget, most_tokens
 from leadline.models.cache import Cache
 from leadline.models.call import Answer, Answers, Call, Limits, Model, ModelError, Reply, key_of
+from leadline.models.waiting import result_of
 
 Watch = Callable[[int, int], None]
 """Told after each call how many are done, and of how many."""
@@ -155,15 +156,12 @@ def answers_of(
     watch: Watch | None = None,
     patience: Patience = Patience(),
 ) -> Answers:
-    """`ask_all` for callers without an event loop; it closes the model's connections.
+    """`ask_all` for callers that await nothing, in a notebook too; it closes the model's connections.
 
     Raises
     ------
-    UsageError: an event loop runs already (a notebook: `await ask_all(…)` there). The rest as `ask_all`.
+    As `ask_all`.
     """
-    with suppress(RuntimeError):
-        asyncio.get_running_loop()
-        raise UsageError("an event loop is running here (a notebook?): use `await ask_all(…)`")
 
     async def whole() -> Answers:
         try:
@@ -182,7 +180,7 @@ def answers_of(
             if close is not None:
                 await close()
 
-    return asyncio.run(whole())
+    return result_of(whole)
 
 
 def _prepare(work: _Work) -> int:

@@ -18,8 +18,8 @@ class Stub:
     answer: the text of every answer; a function of the call; or a list that is used up call by call. A `ModelError` is raised.
     asked: the calls so far.
 
-    >>> import asyncio
-    >>> asyncio.run(Stub("yes").ask(Call("a", ()))).text
+    >>> from leadline.models.waiting import result_of
+    >>> result_of(lambda: Stub("yes").ask(Call("a", ()))).text
     'yes'
     """
 
