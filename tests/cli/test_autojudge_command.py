@@ -117,6 +117,53 @@ def test_labels_go_into_a_file_with_its_card(capsys: pytest.CaptureFixture[str],
     assert code == 2 and "another state" in err and err.count("\n") == 1
 
 
+def test_a_changed_text_is_asked_again_and_its_old_label_is_not_kept(
+    capsys: pytest.CaptureFixture[str], server: Judging
+) -> None:
+    command = live(server, "--write", "m.txt")
+    assert leadline(capsys, *command)[0] == 0
+    before, docs = len(server.asked()), [f"d{q}{d}" for q in range(QUERIES) for d in range(DOCS)]
+
+    def grades() -> dict[str, int]:
+        return {row.split()[2]: int(row.split()[3]) for row in Path("m.txt").read_text().splitlines()}
+
+    def texts(changed: dict[str, str]) -> None:
+        lines("docs.jsonl", [{"id": doc, "text": changed.get(doc, text_of(doc))} for doc in docs])
+
+    # One letter more is one grade more, by modulo 4: 12 letters were a 0.
+    assert grades()["d00"] == 0 and len("text of d00 ") == 12
+    texts({"d00": "text of d00 y"})
+    code, _, err = leadline(capsys, *command)
+    assert code == 0 and "plan: 1 call to ask" in err and "23 pairs labelled before" in err
+    assert "1 label in m.txt is of another text" in err and len(server.asked()) - before == 1
+    assert grades() == {doc: grade_of(doc) for doc in docs} | {"d00": 1}
+    # What the budget leaves has no label; the old one was of another text.
+    texts({"d00": "text of d00 y", "d01": "text of d01 yyy"})
+    code, out, _ = leadline(capsys, *command, "--max-calls", "0")
+    assert code == 5 and "d01" not in grades() and len(grades()) == 23 and "! 1 label in m.txt" in out
+    # Where none is left there is no file, for its old labels would be taken for those of today's texts.
+    lines("to-judge.jsonl", [{"query_id": "q0", "doc_id": "d00", "ranks": {"a": 1}}])
+    assert leadline(capsys, *live(server, "--write", "one.txt"))[0] == 0 and Path("one.txt").exists()
+    texts({"d00": "text of d00 z", "d01": "text of d01 yyy"})
+    code, out, _ = leadline(capsys, *live(server, "--write", "one.txt", "--max-calls", "0"))
+    assert code == 5 and "nothing to write" in out and not [*Path().glob("one.txt*")]
+    texts({"d00": "text of d00 y", "d01": "text of d01 yyy"})
+    # Pairs that are not in today's list stay as they are.
+    lines("to-judge.jsonl", [{"query_id": "q0", "doc_id": doc, "ranks": {"a": 1}} for doc in ("d00", "d01")])
+    assert leadline(capsys, *command)[0] == 0 and len(grades()) == 24
+    assert len(server.asked()) - before == 2
+    # What the person wants is a part of the question too.
+    lines("queries.jsonl", [{"query_id": "q0", "text": "how 0", "need": "less"}])
+    assert "2 labels in m.txt are of another text" in leadline(capsys, *command)[2]
+    assert len(server.asked()) - before == 4
+    # A card that does not say what was asked proves nothing; the replies are in the cache.
+    card = json.loads(Path("m.txt.leadline.json").read_text())
+    del card["asked"]
+    Path("m.txt.leadline.json").write_text(json.dumps(card))
+    code, _, err = leadline(capsys, *command)
+    assert code == 0 and "plan: 0 calls to ask; 2 in the cache" in err and len(server.asked()) - before == 4
+
+
 def test_a_dry_run_sends_nothing_and_makes_no_file(
     capsys: pytest.CaptureFixture[str], server: Judging, folder: Path
 ) -> None:

@@ -6,6 +6,7 @@ paid for is found again in the cache.
 """
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,6 +56,16 @@ class Item:
     def order(self) -> str:
         """What the item's place in its batch follows from."""
         return hashlib.sha256(f"{len(self.query_id)}\n{self.query_id}\n{self.doc_id}".encode()).hexdigest()
+
+    @property
+    def asked(self) -> str:
+        """16 hex digits of all that the question about the pair is made of: whoever changes one of the texts asks another.
+
+        >>> Item("q", "d", "how?", "so").asked == Item("q", "d", "how?", "so ").asked
+        False
+        """
+        texts = json.dumps([self.query, self.need, self.title, self.text])
+        return hashlib.sha256(texts.encode()).hexdigest()[:16]
 
     def passage(self, most: int) -> str:
         """What is sent: the title, and the text up to so many characters."""
