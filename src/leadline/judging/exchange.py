@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leadline.certificate import distinct
 from leadline.errors import InputError, MissingExtraError, UsageError, printable
 from leadline.formats.beir import write_beir
 from leadline.formats.bookfile import is_book, is_rows
