@@ -219,6 +219,8 @@ def _remarks(
         )
     if rules.sample == "stratified":
         said.append("the pairs of all strata count alike: the numbers speak of the sample as it was drawn")
+    if found.first.grade_map:
+        said.append(f"grades were rewritten, of people and of the model: {found.first.grade_map}")
     for side, whose in ((found.first, "people's"), (found.second, "the model's")):
         said += _of_side(side, whose)
     low = majority["above"]["low"]

@@ -9,9 +9,8 @@ import numpy as np
 from leadline.account import tool_version
 from leadline.certificate import Certificate, Judge
 from leadline.errors import NotComparableError, printable
-from leadline.judging.agreement import scale_of
 from leadline.judging.certify import WEIGHTS, Rules, interval_row
-from leadline.judging.two_judges import Side, TwoJudges, put_together, tables_of
+from leadline.judging.two_judges import Side, TwoJudges, put_together, tables_of, whole_scale
 from leadline.stats.by_query import kappa_change, shares_by_query
 from leadline.stats.homogeneity import Homogeneity, homogeneity_by_query, stuart_maxwell
 from leadline.stats.intervals import Interval
@@ -57,8 +56,7 @@ def drift_report(
     """
     rules = rules or Rules()
     if grades is None:
-        known = people.frame["grade"] if people is not None else [*old.frame["grade"], *new.frame["grade"]]
-        grades = scale_of(known)
+        grades = whole_scale(people) if people is not None else whole_scale(old, new)
     found = put_together(old, new, grades)
     rng = np.random.default_rng(rules.seed)
     table = found.table
