@@ -88,11 +88,7 @@ def make_certificate(
     )
     against_gating = _gating_reasons(reasons, judge, checks)
     body = {
-        "leadline": tool_version(),
-        "command": "certify",
-        "version": VERSION,
-        "date": date or datetime.now(UTC).date().isoformat(),
-        "seed": rules.seed,
+        **_made(rules, date),
         "judge": None if judge is None else judge.to_dict(),
         "valid": not reasons,
         "reasons": reasons,
@@ -120,6 +116,17 @@ def make_certificate(
         "conventions": {} if measured is None else dict(measured.conventions),
     }
     return Certificate(judge or Judge(""), not reasons, tuple(reasons), tuple(checks), body)
+
+
+def _made(rules: Rules, date: str | None) -> dict[str, Any]:
+    """By what and when the certificate was made."""
+    return {
+        "leadline": tool_version(),
+        "command": "certify",
+        "version": VERSION,
+        "date": date or datetime.now(UTC).date().isoformat(),
+        "seed": rules.seed,
+    }
 
 
 def _gating_reasons(reasons: Sequence[str], judge: Judge | None, checks: Sequence[MeasureCheck]) -> list[str]:
