@@ -258,6 +258,23 @@ def test_probes(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
         ((*FILES, "--model", "m", "--endpoint", "http://user:secret@x/v1"), "no name, password or key"),
         ((*FILES, "--replay", "r", "--endpoint", "http://x/v1"), "name one of them"),
         ((*FILES, "--replay", "none.jsonl"), "none.jsonl: cannot be read"),
+        *(
+            (
+                (*FILES, "--replay", "r", *said),
+                f"{said[0]} would be sent to a server, and --replay sends nothing",
+            )
+            for said in (
+                ("--temperature", "0"),
+                ("--max-tokens", "9"),
+                ("--seed", "0"),
+                ("--param", "top_p=1"),
+                ("--no-schema",),
+                ("--timeout", "5"),
+            )
+        ),
+        ((*FILES, "--probe", "--batch", "2"), "--probe asks about one passage a call: leave --batch away"),
+        (("--probe", "--documents", "docs.jsonl"), "--documents goes with the pairs to judge"),
+        (("--probe", "--queries", "queries.jsonl"), "--queries goes with the pairs to judge"),
         ((*FILES, "--book", "a", "--write", "b.txt"), "name one of them"),
         ((*FILES, "--write", "b.xyz"), "b.xyz"),
         ((*FILES, "--probe", "--book", "a"), "--probe makes no labels"),

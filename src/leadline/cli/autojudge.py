@@ -105,13 +105,13 @@ def autojudge(
     dry_run: DryRun = False,
     show_prompt: ShowPrompt = False,
     probe: ProbeIt = False,
-    temperature: asking.Temperature = 0,
+    temperature: asking.Temperature = None,
     max_tokens: asking.MaxTokens = None,
     seed: asking.ModelSeed = None,
     param: asking.Parameter = None,
     no_schema: asking.NoSchema = False,
     concurrency: asking.Concurrency = 8,
-    timeout: asking.Timeout = 60,
+    timeout: asking.Timeout = None,
     max_calls: asking.MaxCalls = None,
     max_tokens_total: asking.MaxTokensTotal = None,
     max_money: asking.MaxMoney = None,
@@ -154,8 +154,13 @@ def _refuse(chosen: Mapping[str, Any]) -> None:
     place = next((f"--{name}" for name in ("book", "write") if chosen[name] is not None), None)
     if chosen["probe"] and place:
         raise UsageError(f"--probe makes no labels: leave {place} away")
+    if chosen["probe"] and chosen["batch"] > 1:
+        raise UsageError("--probe asks about one passage a call: leave --batch away")
     if chosen["to_judge"] is None and not chosen["probe"]:
         raise UsageError("name the pairs to judge: leadline autojudge to-judge.jsonl --documents FILE …")
+    idle = next((f"--{name}" for name in ("documents", "queries") if chosen[name] is not None), None)
+    if chosen["to_judge"] is None and idle:
+        raise UsageError(f"{idle} goes with the pairs to judge: leadline autojudge to-judge.jsonl …")
     if chosen["to_judge"] is not None and chosen["documents"] is None:
         raise UsageError("name the documents' texts: --documents FILE")
     if chosen["write"] is not None:
