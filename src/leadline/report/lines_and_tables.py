@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 from leadline.errors import printable
-from leadline.report.markdown_text import escaped
+from leadline.report.markdown_marks import escaped
 from leadline.report.plain_table import table_lines
 
 Table = tuple[str, Sequence[str], list[list[str]], int]
