@@ -125,6 +125,18 @@ def test_one_that_is_not_valid_is_printed_all_the_same(capsys: pytest.CaptureFix
     assert leadline(capsys, *BASE, *RUNS, "--quiet", "--require", "gating")[0] == 0
 
 
+def test_a_stratified_sample_says_of_what_its_numbers_speak(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (*BASE[:-1], "stratified", *RUNS, "--quiet")
+    code, out, _ = leadline(capsys, *words)
+    flat = " ".join(out.split())
+    assert code == 0 and out.startswith("valid: for reporting, and for gating nDCG@10, P@4")
+    assert "sample: drawn at random within strata; 300 pairs" in flat
+    assert "! the pairs of all strata count alike: the numbers speak of the sample as it was drawn" in flat
+    body = json.loads(leadline(capsys, *words, "--format", "json", "--require", "gating")[1])
+    assert (body["sample"]["design"], body["valid"], body["valid_for_gating"]) == ("stratified", True, True)
+    assert "strata" not in leadline(capsys, *BASE, *RUNS, "--quiet")[1]
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
