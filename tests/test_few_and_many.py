@@ -203,7 +203,7 @@ def test_evaluate_in_every_format(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("p.md", "p.html", "p.txt"):
         text = " ".join(Path(name).read_text().split())
         assert BIASED in text and CONDITION in text and "0.4123" in text and "0.4802" in text, name
-        assert "[0.4103, 0.8226]" in text, name
+        assert "[0.4103, 0.8226]" in re.sub(r"\\([\[\]])", r"\1", text), name
 
 
 @pytest.mark.usefixtures("folder")
@@ -267,6 +267,13 @@ def test_a_book_holds_both(capsys: pytest.CaptureFixture[str]) -> None:
             ("evaluate", "a.run", *PPI, "--format", "csv"),
             "--ppi is shown by --format table, json, md, not by csv",
         ),
+        *(
+            (
+                ("evaluate", "a.run", *PPI, "--write", f"o.{kind}"),
+                f"o.{kind}: --ppi is written as .html .json .md .txt; this kind has no room for its three intervals",
+            )
+            for kind in ("csv", "tex", "jsonl", "parquet")
+        ),
         (
             ("evaluate", "a.run", "--qrels", "model.qrels", "--ppi", "people.qrels"),
             "no query that the model alone",
@@ -305,6 +312,29 @@ def test_what_the_command_refuses(
     )
     code, _, err = leadline(capsys, *words)
     assert code == 2 and said in err, err
+
+
+def written(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], kind: str) -> str:
+    assert leadline(capsys, *words, "--write", f"o.{kind}")[0] == 0
+    return Path(f"o.{kind}").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("folder")
+def test_every_kind_that_is_written_shows_the_three_intervals(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (("evaluate", "a.run"), ("compare", "a.run", "b.run")):
+        for kind in ("html", "json", "md", "txt"):
+            text = written(capsys, (*words, *PPI, "-m", "P@1"), kind)
+            assert ("human" if kind == "json" else "people alone") in text, (words, kind)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_name_is_no_markup_on_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("<img src=x>_*b*_.run").write_text(Path("a.run").read_text())
+    text = written(capsys, ("evaluate", "<img src=x>_*b*_.run", *PPI, "-m", "P@1"), "md")
+    rows = [line for line in text.splitlines() if line.startswith("| P@1, ")]
+    assert len(rows) == 3 and all(r"\<img src=x>\_\*b\*\_ |" in row for row in rows)
+    # Nowhere else either, outside a code span.
+    assert "<img" not in re.sub(r"`+[^`]*`+", "", text).replace(r"\<img", "")
 
 
 # The page of the output

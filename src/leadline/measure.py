@@ -125,6 +125,11 @@ class Measure:
         return self.definition.sampled
 
     @property
+    def reads_top(self) -> bool:
+        """Whether the value depends on the top of the grades' scale, and the name declares none."""
+        return self.has("max_grade") and self.value("max_grade") is None
+
+    @property
     def of_subtopics(self) -> bool:
         """True for a measure of documents judged by subtopic."""
         assert self.definition is not None

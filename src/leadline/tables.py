@@ -201,14 +201,15 @@ class Run:
 class Qrels:
     """Graded judgments: rows of query_id, doc_id, grade, each pair once; as a frame or as arrays, whichever is asked for.
 
-    `subtopic` is the second column of TREC qrels where it was kept. `merged` counts rows that repeated a pair
-    with the same grade; `resolved` those settled by a named rule. `max_grade` is the declared top of the scale,
-    or None for the largest grade of the file. Judgments of a sampled pool carry the columns `stratum` (text) and
-    `probability` (that the pair is drawn), null where they are not known. Of labels made from a book of judgments,
-    `rule` names how. Where labels are a model's, `models` counts them, `judges` says who made them (empty where that is
-    not known), and `certificate` is the one that was named for them. Of documents that meet one need (any of them does)
-    only the first is a row; `alternatives` leads from the others to it, by query. `notes` are sentences to say of them,
-    such as what was left out when they were read, and `told` counts what reading did, such as texts matched.
+    `subtopic` is the second column of TREC qrels where it was kept. `merged` counts rows that repeated a pair with the
+    same grade; `resolved` those settled by the rule `conflicts`. `max_grade` is the declared top of the scale, or None
+    for the largest grade of the file; `grade_map` says how grades were rewritten (`map_text`). Judgments of a sampled
+    pool carry the columns `stratum` (text) and `probability` (that the pair is drawn), null where they are not known.
+    Of labels made from a book of judgments, `rule` names how. Where labels are a model's, `models` counts them,
+    `judges` says who made them (empty where that is not known), and `certificate` is the one that was named for them.
+    Of documents that meet one need (any of them does) only the first is a row; `alternatives` leads from the others to
+    it, by query. `notes` are sentences to say of them, such as what was left out when they were read, and `told` counts
+    what reading did, such as texts matched.
     """
 
     table: "pl.DataFrame | Rows"
@@ -223,6 +224,8 @@ class Qrels:
     alternatives: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     told: Mapping[str, int] = field(default_factory=dict)
+    conflicts: str = "error"
+    grade_map: str | None = None
 
     @classmethod
     def checked(
@@ -281,7 +284,10 @@ class Qrels:
             frame = one_need_a_pair(frame, source)
         frame, merged, resolved = one_grade_a_pair(frame, source, conflicts)
         frame, alternatives = one_row_a_need(frame, source) if NEED in frame.columns else (frame, {})
-        return cls(frame, merged, resolved, max_grade, source, alternatives=alternatives)
+        return cls(
+            frame, merged, resolved, max_grade, source,
+            alternatives=alternatives, conflicts=conflicts, grade_map=map_text(grade_map),
+        )  # fmt: skip
 
     def one_by_one(self, use: str) -> "Qrels":
         """The same judgments, for a use in which each document counts for itself.
@@ -320,6 +326,16 @@ class Qrels:
     def top_grade(self) -> float:
         """The top of the scale: as declared, else the largest grade of the file."""
         return float(self.max_grade if self.max_grade is not None else self.rows.number.max())
+
+
+def map_text(grade_map: Mapping[float, float] | None) -> str | None:
+    """How grades are rewritten, as --grade-map takes it, without those that stay; None where all do.
+
+    >>> map_text({3: 1, 2: 1.0, 0: 0}), map_text({1: 1}), map_text(None)
+    ('2=1,3=1', None, None)
+    """
+    moved = sorted((old, new) for old, new in (grade_map or {}).items() if old != new)
+    return ",".join(f"{old:g}={new:g}" for old, new in moved) or None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -117,6 +118,53 @@ def test_labels_go_into_a_file_with_its_card(capsys: pytest.CaptureFixture[str],
     assert code == 2 and "another state" in err and err.count("\n") == 1
 
 
+def test_a_changed_text_is_asked_again_and_its_old_label_is_not_kept(
+    capsys: pytest.CaptureFixture[str], server: Judging
+) -> None:
+    command = live(server, "--write", "m.txt")
+    assert leadline(capsys, *command)[0] == 0
+    before, docs = len(server.asked()), [f"d{q}{d}" for q in range(QUERIES) for d in range(DOCS)]
+
+    def grades() -> dict[str, int]:
+        return {row.split()[2]: int(row.split()[3]) for row in Path("m.txt").read_text().splitlines()}
+
+    def texts(changed: dict[str, str]) -> None:
+        lines("docs.jsonl", [{"id": doc, "text": changed.get(doc, text_of(doc))} for doc in docs])
+
+    # One letter more is one grade more, by modulo 4: 12 letters were a 0.
+    assert grades()["d00"] == 0 and len("text of d00 ") == 12
+    texts({"d00": "text of d00 y"})
+    code, _, err = leadline(capsys, *command)
+    assert code == 0 and "plan: 1 call to ask" in err and "23 pairs labelled before" in err
+    assert "1 label in m.txt is of another text" in err and len(server.asked()) - before == 1
+    assert grades() == {doc: grade_of(doc) for doc in docs} | {"d00": 1}
+    # What the budget leaves has no label; the old one was of another text.
+    texts({"d00": "text of d00 y", "d01": "text of d01 yyy"})
+    code, out, _ = leadline(capsys, *command, "--max-calls", "0")
+    assert code == 5 and "d01" not in grades() and len(grades()) == 23 and "! 1 label in m.txt" in out
+    # Where none is left there is no file, for its old labels would be taken for those of today's texts.
+    lines("to-judge.jsonl", [{"query_id": "q0", "doc_id": "d00", "ranks": {"a": 1}}])
+    assert leadline(capsys, *live(server, "--write", "one.txt"))[0] == 0 and Path("one.txt").exists()
+    texts({"d00": "text of d00 z", "d01": "text of d01 yyy"})
+    code, out, _ = leadline(capsys, *live(server, "--write", "one.txt", "--max-calls", "0"))
+    assert code == 5 and "nothing to write" in out and not [*Path().glob("one.txt*")]
+    texts({"d00": "text of d00 y", "d01": "text of d01 yyy"})
+    # Pairs that are not in today's list stay as they are.
+    lines("to-judge.jsonl", [{"query_id": "q0", "doc_id": doc, "ranks": {"a": 1}} for doc in ("d00", "d01")])
+    assert leadline(capsys, *command)[0] == 0 and len(grades()) == 24
+    assert len(server.asked()) - before == 2
+    # What the person wants is a part of the question too.
+    lines("queries.jsonl", [{"query_id": "q0", "text": "how 0", "need": "less"}])
+    assert "2 labels in m.txt are of another text" in leadline(capsys, *command)[2]
+    assert len(server.asked()) - before == 4
+    # A card that does not say what was asked proves nothing; the replies are in the cache.
+    card = json.loads(Path("m.txt.leadline.json").read_text())
+    del card["asked"]
+    Path("m.txt.leadline.json").write_text(json.dumps(card))
+    code, _, err = leadline(capsys, *command)
+    assert code == 0 and "plan: 0 calls to ask; 2 in the cache" in err and len(server.asked()) - before == 4
+
+
 def test_a_dry_run_sends_nothing_and_makes_no_file(
     capsys: pytest.CaptureFixture[str], server: Judging, folder: Path
 ) -> None:
@@ -140,6 +188,95 @@ def test_the_budget_leaves_pairs_and_says_so(capsys: pytest.CaptureFixture[str],
     assert len(in_book()) == 5
     code, out, err = leadline(capsys, *live(server, "--book", "j.db", "--seed", "7"))
     assert code == 0 and "plan: 19 calls to ask" in err and len(in_book()) == 24
+
+
+def prompt_of_a_call(capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> int:
+    """The tokens at which the prompt of one call is taken before any reply, as the plan says."""
+    page = json.loads(leadline(capsys, *words, "--dry-run", "--format", "json")[1])
+    assert page["plan"]["to_ask"] == 24
+    return round(page["plan"]["prompt_tokens"] / 24)
+
+
+def test_a_budget_of_tokens_stops_it_and_says_so(
+    capsys: pytest.CaptureFixture[str], server: Judging
+) -> None:
+    words = live(server, "--book", "j.db", "--seed", "8", "--concurrency", "1", "--max-tokens", "50")
+    # The server counts 10 + 5 tokens a call. Before each its prompt is taken for more, by its bytes, and its reply for 50: the
+    # eleventh fits where 10 · 15 and that do; one token more or less is what the texts differ by.
+    budget = 10 * 15 + prompt_of_a_call(capsys, words) + 50
+    code, out, err = leadline(capsys, *words, "--max-tokens-total", str(budget))
+    calls = len(in_book())
+    assert code == 5 and calls in (10, 11, 12) and f"{budget} allowed" in err
+    said = f"left: {24 - calls} pairs: the next call might exceed the budget of {budget} tokens"
+    assert said in out and f"asked: {calls} requests, {10 * calls} + {5 * calls} tokens" in out
+    # What is left is asked with more, and no call is made twice.
+    before = len(server.asked())
+    code, out, _ = leadline(capsys, *words, "--max-tokens-total", "100000")
+    assert code == 0 and len(server.asked()) - before == 24 - calls and len(in_book()) == 24
+
+
+def test_a_budget_of_money_stops_it_and_says_so(
+    capsys: pytest.CaptureFixture[str], server: Judging
+) -> None:
+    words = live(server, "--book", "j.db", "--seed", "9", "--concurrency", "1", "--max-tokens", "50")
+    prices = ("--prompt-price", "100", "--completion-price", "200")
+    # 10 tokens at 100 a million and 5 at 200 are 2 thousandths a call.
+    budget = f"{10 * 0.002 + prompt_of_a_call(capsys, words) * 1e-4 + 50 * 2e-4:.4f}"
+    code, out, err = leadline(capsys, *words, *prices, "--max-money", budget, "--format", "json")
+    page = json.loads(out)
+    calls = page["spent"]["calls"]
+    assert code == 5 and calls in (10, 11, 12) and page["left"] == 24 - calls
+    assert f"{float(budget):g} allowed" in err
+    assert page["stopped"] == f"the next call might exceed the budget of {float(budget):g} in money"
+    assert page["spent"]["money"] == pytest.approx(0.002 * calls) and len(in_book()) == calls
+    code, out, _ = leadline(capsys, *words, *prices, "--max-money", "0")
+    said = f"left: {24 - calls} pairs: the next call might exceed the budget of 0 in money"
+    assert code == 5 and said in out and "asked: 0 requests, 0 + 0 tokens, 0 by the prices given" in out
+
+
+def on_a_terminal(command: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
+    """The exit code, standard output and what a terminal at standard error was sent."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                part = os.read(ours, 1 << 16)
+            except OSError:
+                # Linux: the other end is closed.
+                break
+            if not part:
+                break
+            seen += part
+        assert process.stdout
+        out = process.stdout.read()
+    os.close(ours)
+    return process.returncode, out, seen.decode()
+
+
+def test_a_bar_is_drawn_on_a_terminal_and_nowhere_else(tmp_path: Path) -> None:
+    (tmp_path / "server").mkdir()
+    with judging(tmp_path / "server", 0.03) as server:
+        source = str(Path(__file__).parents[2] / "src")
+        environment = {**os.environ, "PYTHONPATH": source, "TERM": "xterm", "COLUMNS": "100"}
+        for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+            environment.pop(name, None)
+        command = [sys.executable, "-m", "leadline", "autojudge", *live(server, "--concurrency", "1")]
+        # Without a cache, so that each is asked anew.
+        code, out, seen = on_a_terminal([*command, "--cache", "1.db"], environment)
+        assert code == 0 and "labelled: 24 of 24 pairs" in out and "asking" not in out
+        assert "plan: 24 calls to ask" in seen and "asking" in seen
+        # It counts calls, and ends with all of them.
+        counts = [int(number) for number in re.findall(r"(\d+)/24", seen)]
+        assert counts == sorted(counts) and counts[-1] == 24 and len(set(counts)) > 2
+        code, out, seen = on_a_terminal([*command, "--cache", "2.db", "--quiet"], environment)
+        assert (code, seen) == (0, "") and "labelled: 24 of 24 pairs" in out
+        piped = subprocess.run(
+            [*command, "--cache", "3.db"], env=environment, capture_output=True, text=True, check=True
+        )
+        assert "plan: 24 calls to ask" in piped.stderr and "\x1b" not in piped.stderr + piped.stdout
+        assert "asking" not in piped.stderr and "/24" not in piped.stderr
 
 
 def test_errors_are_counted_and_listed(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
@@ -211,6 +348,23 @@ def test_probes(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
         ((*FILES, "--model", "m", "--endpoint", "http://user:secret@x/v1"), "no name, password or key"),
         ((*FILES, "--replay", "r", "--endpoint", "http://x/v1"), "name one of them"),
         ((*FILES, "--replay", "none.jsonl"), "none.jsonl: cannot be read"),
+        *(
+            (
+                (*FILES, "--replay", "r", *said),
+                f"{said[0]} would be sent to a server, and --replay sends nothing",
+            )
+            for said in (
+                ("--temperature", "0"),
+                ("--max-tokens", "9"),
+                ("--seed", "0"),
+                ("--param", "top_p=1"),
+                ("--no-schema",),
+                ("--timeout", "5"),
+            )
+        ),
+        ((*FILES, "--probe", "--batch", "2"), "--probe asks about one passage a call: leave --batch away"),
+        (("--probe", "--documents", "docs.jsonl"), "--documents goes with the pairs to judge"),
+        (("--probe", "--queries", "queries.jsonl"), "--queries goes with the pairs to judge"),
         ((*FILES, "--book", "a", "--write", "b.txt"), "name one of them"),
         ((*FILES, "--write", "b.xyz"), "b.xyz"),
         ((*FILES, "--probe", "--book", "a"), "--probe makes no labels"),

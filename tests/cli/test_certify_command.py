@@ -125,10 +125,24 @@ def test_one_that_is_not_valid_is_printed_all_the_same(capsys: pytest.CaptureFix
     assert leadline(capsys, *BASE, *RUNS, "--quiet", "--require", "gating")[0] == 0
 
 
+def test_a_stratified_sample_says_of_what_its_numbers_speak(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (*BASE[:-1], "stratified", *RUNS, "--quiet")
+    code, out, _ = leadline(capsys, *words)
+    flat = " ".join(out.split())
+    assert code == 0 and out.startswith("valid: for reporting, and for gating nDCG@10, P@4")
+    assert "sample: drawn at random within strata; 300 pairs" in flat
+    assert "! the pairs of all strata count alike: the numbers speak of the sample as it was drawn" in flat
+    body = json.loads(leadline(capsys, *words, "--format", "json", "--require", "gating")[1])
+    assert (body["sample"]["design"], body["valid"], body["valid_for_gating"]) == ("stratified", True, True)
+    assert "strata" not in leadline(capsys, *BASE, *RUNS, "--quiet")[1]
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         (("-m", "P@4"), "-m goes with runs"),
+        (("--margin", "0"), "--margin goes with runs"),
+        (("--duplicates", "first"), "--duplicates goes with runs"),
         (("--endpoint", "x"), "--endpoint goes with --model NAME"),
         (("--parameters", "{}"), "--parameters goes with --model NAME"),
         (("--model", "m", "--parameters", "[1]"), "--parameters '[1]' is no JSON object"),
@@ -144,6 +158,67 @@ def test_one_that_is_not_valid_is_printed_all_the_same(capsys: pytest.CaptureFix
 def test_wrong_use(capsys: pytest.CaptureFixture[str], more: tuple[str, ...], said: str) -> None:
     code, out, err = leadline(capsys, *BASE, *more)
     assert code == 2 and out == "" and said in err and "Traceback" not in err
+
+
+def certified(capsys: pytest.CaptureFixture[str], *more: str) -> dict:
+    code, out, err = leadline(capsys, *BASE, *more, "--quiet", "--format", "json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_grades_are_settled_as_evaluate_settles_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """`leadline.toml` and the options: grade_map, max_grade, conflicts, comments, for both sides."""
+    plain = certified(capsys)
+    assert plain["grades"] == [0, 1, 2] and [one["grade_map"] for one in plain["inputs"]] == [None, None]
+    Path("leadline.toml").write_text('grade_map = "2=1,0=0"\n')
+    mapped = certified(capsys, "a.run")
+    counts = plain["confusion"]
+    # 1 and 2 are one grade now: their rows and columns are added.
+    assert mapped["grades"] == [0, 1] and mapped["confusion"] == [
+        [counts[0][0], counts[0][1] + counts[0][2]],
+        [counts[1][0] + counts[2][0], sum(counts[1][1:]) + sum(counts[2][1:])],
+    ]
+    assert [one["grade_map"] for one in mapped["inputs"]] == ["2=1", "2=1"]
+    assert mapped["conventions"]["max_grade"] == 1
+    assert "grades were rewritten, of people and of the model: 2=1" in mapped["remarks"]
+    # An option goes before the file.
+    assert certified(capsys, "--grade-map", "2=2")["grades"] == [0, 1, 2]
+    Path("leadline.toml").write_text("max_grade = 3\n")
+    assert certified(capsys, "a.run")["conventions"]["max_grade"] == 3
+    assert certified(capsys)["grades"] == [0, 1, 2, 3]
+    assert certified(capsys, "--max-grade", "4")["grades"] == [0, 1, 2, 3, 4]
+    drifted = json.loads(leadline(capsys, "drift", "model.txt", "constant.txt", "--format", "json")[1])
+    assert drifted["grades"] == [0, 1, 2, 3]
+
+
+def test_repeated_labels_and_comments_are_settled_as_evaluate_does(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("human.txt", "model.txt"):
+        first = Path(name).read_text().splitlines()[0]
+        Path(name).write_text(Path(name).read_text() + first[:-1] + str(1 - min(int(first[-1]), 1)) + "\n")
+    code, _, err = leadline(capsys, *BASE)
+    assert code == 2 and "--human-conflicts first, last" in err
+    Path("leadline.toml").write_text('conflicts = "last"\n')
+    assert [one["conflicts"] for one in certified(capsys)["inputs"]] == ["last", "last"]
+    told = certified(capsys, "--conflicts", "max", "--human-conflicts", "first")
+    assert [one["conflicts"] for one in told["inputs"]] == ["first", "max"]
+    assert [one["settled"] for one in told["inputs"]] == [1, 1]
+    assert leadline(capsys, "drift", "model.txt", "constant.txt")[0] == 0
+    Path("leadline.toml").write_text('conflicts = "mean"\n')
+    code, _, err = leadline(capsys, *BASE)
+    assert code == 2 and "conflicts 'mean' is not one of error, first, last, max, min, majority" in err
+    Path("leadline.toml").write_text('conflicts = "last"\ncomments = true\n')
+    for name in ("human.txt", "model.txt"):
+        Path(name).write_text("# made today\n" + Path(name).read_text())
+    assert certified(capsys)["n"] == 300
+    assert leadline(capsys, "drift", "model.txt", "constant.txt")[0] == 0
+
+
+def test_which_queries_count_is_as_the_settings_say(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("leadline.toml").write_text('queries = "intersection"\njudgments = "complete"\n')
+    found = certified(capsys, "a.run")["conventions"]
+    assert (found["queries"], found["complete"]) == ("intersection", True)
 
 
 def test_nothing_in_common_ends_with_4(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,6 +253,30 @@ def test_drift_of_certificates(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 2 and "one is a certificate and the other is not" in err
     code, _, err = leadline(capsys, "drift", "old.json", "new.json", "--human", "human.txt")
     assert code == 2 and "--human goes with two files of labels" in err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--grades", "0,1"), ("--grade-map", "1=2"), ("--max-grade", "3"), ("--conflicts", "max"),
+        ("--human-conflicts", "max"), ("--old-model", "m"), ("--new-model", "m"), ("--old-prompt-hash", "a"),
+        ("--new-prompt-hash", "a"), ("--seed", "0"), ("--qrels-format", "trec"),
+    ],
+)  # fmt: skip
+def test_what_says_nothing_of_two_certificates_is_refused(
+    capsys: pytest.CaptureFixture[str], option: str, value: str
+) -> None:
+    leadline(capsys, *BASE, "--write", "old.json")
+    code, out, err = leadline(capsys, "drift", "old.json", "old.json", option, value)
+    assert (code, out) == (2, "") and f"{option} goes with two files of labels, not with certificates" in err
+
+
+def test_parts_of_a_drift_that_lack_their_other_part(capsys: pytest.CaptureFixture[str]) -> None:
+    both = ("drift", "model.txt", "constant.txt")
+    code, _, err = leadline(capsys, *both, "--human-conflicts", "max")
+    assert code == 2 and "--human-conflicts goes with --human FILE" in err
+    code, _, err = leadline(capsys, *both, "--new-prompt-hash", "a")
+    assert code == 2 and "--new-prompt-hash goes with --new-model NAME" in err
 
 
 def test_the_reference_names_exactly_the_fields(capsys: pytest.CaptureFixture[str]) -> None:

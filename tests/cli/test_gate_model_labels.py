@@ -232,6 +232,78 @@ def test_a_certificate_made_under_other_switches_covers_nothing(capsys: pytest.C
     assert "certify again" in " ".join(page["verdict"]["reasons"])
 
 
+def settings(text: str) -> None:
+    """The policy, with settings before it that every command reads."""
+    policy('certificate = "cert.json"')
+    Path("leadline.toml").write_text(f"{text}\n{Path('leadline.toml').read_text()}")
+    leadline("baseline", "old.run")
+
+
+def test_grades_rewritten_for_the_gate_are_rewritten_for_the_certificate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings('grade_map = "1=2"')
+    certify("--margin", "0.1")
+    leadline("baseline", "old.run")
+    code, page, _ = gated(capsys)
+    assert code == 0 and json.loads(Path("cert.json").read_text())["grades"] == [0, 1, 2]
+    settings("")
+    code, page, _ = gated(capsys)
+    said = "the certificate is of grades rewritten by 1=2, and the gate has them as they are: certify again"
+    assert code == 4 and said in page["verdict"]["reasons"][0]
+    settings('grade_map = "1=3,0=0"')
+    code, page, _ = gated(capsys)
+    assert (
+        code == 4
+        and "rewritten by 1=2, and the gate has them rewritten by 1=3" in page["verdict"]["reasons"][0]
+    )
+    # An older certificate does not say it, and then none were.
+    body = json.loads(Path("cert.json").read_text())
+    for one in body["inputs"]:
+        del one["grade_map"]
+    Path("cert.json").write_text(json.dumps(body))
+    settings("")
+    assert gated(capsys)[0] == 0
+
+
+def test_repeated_labels_settled_otherwise_are_other_labels(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("model.qrels").write_text(Path("model.qrels").read_text() + "q00 0 d0_0 0\n")
+    card()
+    settings('conflicts = "max"')
+    certify("--margin", "0.1")
+    leadline("baseline", "old.run")
+    assert gated(capsys)[0] == 0
+    settings('conflicts = "min"')
+    code, page, _ = gated(capsys)
+    said = "the certificate settled repeated labels by max, and the gate settles them by min: certify again"
+    assert code == 4 and said in page["verdict"]["reasons"][0]
+
+
+def test_another_top_of_the_scale_is_another_measure_where_one_reads_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def rules(text: str, measure: str) -> None:
+        settings(text)
+        Path("leadline.toml").write_text(Path("leadline.toml").read_text().replace("nDCG@5", measure))
+        leadline("baseline", "old.run")
+
+    for measure, code in (("ERR@5", 4), ("nDCG@5", 0)):
+        rules("max_grade = 2", measure)
+        card_path("model.qrels").unlink(missing_ok=True)
+        made = ["--human", "human.qrels", "--model-labels", "model.qrels", "--model", "m", "--prompt", "p 1"]
+        out = ["-m", measure, "--margin", "0.5", "--sample", "random", "--write", "cert.json"]
+        assert leadline("certify", "old.run", "new.run", *made, *out) == 0
+        card()
+        leadline("baseline", "old.run")
+        assert gated(capsys)[0] == 0
+        rules("max_grade = 3", measure)
+        found, page, _ = gated(capsys)
+        assert found == code
+        if code:
+            said = "the certificate has 2 as the top of the scale, which ERR@5 reads, and the gate has 3: certify again"
+            assert said in page["verdict"]["reasons"][0]
+
+
 def test_a_policy_cannot_call_a_models_labels_peoples(capsys: pytest.CaptureFixture[str]) -> None:
     policy('labels = "person"')
     assert leadline("gate", "new.run") == 2

@@ -21,7 +21,7 @@ from leadline.judging.autojudge import (
 )
 from leadline.judging.prompt import check_grades, fenced, parse_prompt, read_prompt, shipped_prompt
 from leadline.judging.replies import answer_schema, read_verdicts
-from leadline.models.cache import Cache
+from leadline.models.cache import Cache, prompt_bytes
 from leadline.models.call import Call, Limits, ModelError, Reply
 from leadline.models.schema import checked_schema
 from leadline.models.stub import Stub
@@ -205,6 +205,31 @@ def test_a_reply_that_is_cut_off_is_an_error() -> None:
 def test_attempts_share_the_budget() -> None:
     made = judge_pairs(Stub("no"), items("d1", "d2"), PROMPT, Asking(attempts=3), limits=Limits(calls=3))
     assert made.spent.calls == 3 and errors_of(made) == {"d1": "unparseable", "d2": "unparseable"}
+    # Said of the whole budget, not of what the last attempt had left.
+    assert made.stopped == "the budget of 3 calls is used up"
+    spent = judge_pairs(Stub("no"), items("d1"), PROMPT, Asking(attempts=3), limits=Limits(calls=1))
+    assert spent.stopped == "the budget of 1 call is used up"
+
+
+def test_what_an_unsure_call_may_have_cost_stays_taken_in_the_next_attempt() -> None:
+    both = items("d1", "d2")
+
+    def answer(call: Call) -> ModelError | Reply:
+        if "text of d1" in call.messages[1].text:
+            return ModelError("time-out", unsure=True)
+        return Reply("no", prompt_tokens=1, completion_tokens=1)
+
+    # Each call is held at its prompt by 4 bytes a token and one more, and 100 tokens of reply.
+    (held,) = {prompt_bytes(one.call) // 4 + 1 + 100 for one in batches_of(both, PROMPT, Asking())}
+    model = Stub(answer, parameters={"max_tokens": 100})
+    # Two calls fit. Before the third, `held` may have been paid for the first and 2 were counted for the second.
+    limits = Limits(tokens=2 * held + 1)
+    made = judge_pairs(model, both, PROMPT, Asking(attempts=2), limits=limits, concurrency=1)
+    assert len(model.asked) == made.spent.calls == 2 and made.spent.unsure == 1
+    assert made.stopped == f"the next call might exceed the budget of {2 * held + 1} tokens"
+    # With one token more the third fits.
+    more = Limits(tokens=2 * held + 2)
+    assert judge_pairs(model, both, PROMPT, Asking(attempts=2), limits=more, concurrency=1).spent.calls == 3
 
 
 # ---- batches ---------------------------------------------------------------------------------------------------

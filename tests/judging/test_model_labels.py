@@ -88,13 +88,37 @@ def test_a_cut_and_a_place_are_noted() -> None:
 @pytest.mark.parametrize("name", ["q.txt", "q.jsonl", "q.csv", "q.parquet"])
 def test_a_file_has_its_card(tmp_path: Path, name: str) -> None:
     path, judge = tmp_path / name, judged().judge
-    assert labelled_in_file(path, judge) == {}
+    assert labelled_in_file(path, judge).grades == {}
     write_file(path, judge, {("q", "b"): 2, ("q", "a"): 0}, "1.0")
     card = read_card(path)
     assert card is not None and (card.kind, card.labels, card.sha256) == ("model", 2, hash_of(path))
     assert card.judge == judge and "leadline 1.0" in card.made
-    assert labelled_in_file(path, judge) == {("q", "a"): 0, ("q", "b"): 2}
+    assert labelled_in_file(path, judge).grades == {("q", "a"): 0, ("q", "b"): 2}
     assert sorted(file.name for file in tmp_path.iterdir()) == [name, f"{name}.leadline.json"]
+
+
+def test_a_label_stays_only_where_the_question_is_the_same(tmp_path: Path) -> None:
+    path, judge, grades = tmp_path / "q.txt", judged().judge, {one.pair: 1.0 for one in ITEMS}
+    write_file(path, judge, grades, asked={one.pair: one.asked for one in ITEMS})
+    card = read_card(path)
+    assert card is not None and card.asked == {"q": {one.doc_id: one.asked for one in ITEMS}}
+    kept = labelled_in_file(path, judge, ITEMS)
+    assert (kept.grades, kept.asked, kept.stale) == (grades, {one.pair: one.asked for one in ITEMS}, 0)
+    first, other = ITEMS
+    for changed in (
+        replace(first, text="other"), replace(first, title="title"),
+        replace(first, query="who?"), replace(first, need="all"),
+    ):  # fmt: skip
+        kept = labelled_in_file(path, judge, [changed, other])
+        assert (kept.grades, kept.asked) == ({other.pair: 1.0}, {other.pair: other.asked}) and kept.stale == 1
+        # What is not asked today stays, with what was asked then.
+        assert labelled_in_file(path, judge, [other]).asked[first.pair] == first.asked
+    # An older card does not tell.
+    write_file(path, judge, grades)
+    assert labelled_in_file(path, judge, ITEMS).stale == 2
+    card_path(path).write_text(card_path(path).read_text().replace('"made"', '"asked": {"q": 1}, "made"'))
+    with pytest.raises(InputError, match="asked: expected an object of documents"):
+        labelled_in_file(path, judge)
 
 
 def test_a_file_of_others_is_not_overwritten(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from leadline.report.latex_text import latex_text
-from leadline.report.markdown_text import code, markdown_text
+from leadline.report.markdown_marks import code
+from leadline.report.markdown_text import markdown_text
 from leadline.report.trec_eval_text import trec_eval_name, trec_eval_text
 from leadline.report.wording import tool_version
 

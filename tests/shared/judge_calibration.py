@@ -20,9 +20,9 @@ from leadline.stats.agreement import (
     kappas,
     resampled_sums,
 )
-from leadline.stats.by_query import agreement_by_query, kappa_change
+from leadline.stats.by_query import kappa_change, shares_by_query
 from leadline.stats.homogeneity import bhapkar, homogeneity_by_query, stuart_maxwell
-from leadline.stats.intervals import Interval
+from leadline.stats.intervals import Interval, t_interval
 from leadline.stats.prediction_powered import prediction_powered_mean
 from leadline.stats.rank_correlation import kendall_tau, rank_agreement, tau_ap
 from leadline.stats.student import normal_quantile
@@ -107,7 +107,8 @@ def agreement_coverage(n: int, runs: int = RUNS) -> float:
     total = np.tensordot(items.astype(np.float64), cells, 1)
     truth, rng = float(np.trace(total) / total.sum()), seeded("agreement", n)
     tables = drawn_tables(seeded("kappa tables", n), runs, n)
-    return float(np.mean([holds(agreement_by_query(one, rng, resamples=RESAMPLES), truth) for one in tables]))
+    found = (shares_by_query(one, rng, resamples=RESAMPLES).agreement for one in tables)
+    return float(np.mean([holds(one, truth) for one in found]))
 
 
 # Prediction-powered means
@@ -146,7 +147,7 @@ def intervals_of(human: Floats, seen: Floats, n: int) -> list[Interval]:
     """The four intervals of one sample, the first n queries of which people labelled; in the order of `MEANS`."""
     tuned = prediction_powered_mean(human[:n], seen[:n], seen[n:])
     plain = prediction_powered_mean(human[:n], seen[:n], seen[n:], tuned=False)
-    return [tuned.interval, plain.interval, tuned.human_only, tuned.judge_only]
+    return [tuned.interval, plain.interval, tuned.human_only, t_interval(seen[n:])]
 
 
 @cache

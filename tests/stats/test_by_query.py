@@ -6,8 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.errors import UnknownNameError, UsageError
-from leadline.stats.agreement import WEIGHTS, cohen_kappa, confusion_table, gwet_ac, majority_baseline
-from leadline.stats.by_query import agreement_by_query, gwet_by_query, kappa_change
+from leadline.stats.agreement import (
+    WEIGHTS,
+    cohen_kappa,
+    confusion_table,
+    grade_counts,
+    gwet_ac,
+    majority_baseline,
+    table_counts,
+)
+from leadline.stats.by_query import kappa_change, shares_by_query
 
 OLD = [[[3, 2], [1, 2]], [[2, 1], [1, 2]], [[1, 1], [1, 4]], [[4, 1], [0, 1]], [[1, 1], [0, 1]]]
 NEW = [[[4, 1], [0, 3]], [[3, 0], [1, 2]], [[2, 0], [0, 5]], [[4, 1], [0, 1]], [[1, 1], [0, 1]]]
@@ -37,18 +45,38 @@ def test_kappa_single_class():
     table = confusion_table([1, 1, 1], [1, 1, 1], [0, 1])
     kappa = cohen_kappa(table)
     assert (kappa.agreement, kappa.estimate) == (1.0, None)
-    assert agreement_by_query([table] * 6, rng()).reason == "no spread: all values equal"
+    assert shares_by_query([table] * 6, rng()).agreement.reason == "no spread: all values equal"
 
 
-def test_agreement_by_query():
-    # Equal: 5 + 4 + 5 + 5 + 2 = 21 of 8 + 6 + 7 + 6 + 3 = 30.
-    interval = agreement_by_query(OLD, rng())
-    assert interval.estimate == pytest.approx(21 / 30) and interval.n == 5
-    assert interval.low < interval.estimate < interval.high <= 1
-    assert agreement_by_query(OLD[:4], rng()).reason == "queries<5"
-    assert agreement_by_query(np.zeros((3, 2, 2)), rng()).reason == "n<1"
+def test_shares_by_query():
+    # Equal: 5 + 4 + 5 + 5 + 2 = 21 of 8 + 6 + 7 + 6 + 3 = 30. The sum is [[11, 6], [3, 10]]: people gave 0 to 17, and the
+    # judge one grade more 6 times and one less 3 times.
+    found = shares_by_query(OLD, rng())
+    for made, value in ((found.agreement, 21 / 30), (found.above, 4 / 30), (found.step, 3 / 30)):
+        assert made.estimate == pytest.approx(value) and made.n == 5
+        assert made.low < made.estimate < made.high <= 1
+    # In the grades' own values a step is 2.
+    assert shares_by_query(OLD, rng(), [1, 3]).step.estimate == pytest.approx(6 / 30)
+    assert shares_by_query(OLD[:4], rng()).agreement.reason == "queries<5"
+    nothing = shares_by_query(np.zeros((3, 2, 2)), rng())
+    assert [made.reason for made in vars(nothing).values()] == ["n<1"] * 3
     # A query without items is one that could have been drawn, and changes no estimate.
-    assert agreement_by_query([*OLD, [[0, 0], [0, 0]]], rng()).estimate == interval.estimate
+    assert shares_by_query([*OLD, [[0, 0], [0, 0]]], rng()).agreement.estimate == found.agreement.estimate
+    # A resample of it alone has no share, and is left out.
+    empty = [[[0, 0], [0, 0]]] * 5
+    assert shares_by_query([*OLD[:1], *empty], rng()).agreement.reason.startswith("undefined in over 5 %")
+
+
+def test_the_majority_is_that_of_each_resample():
+    """Drawn one by one: the best constant grade is chosen again in each, as it was in the sample."""
+    tables = drawn(5, 12)
+    found = shares_by_query(tables, rng()).above
+    draw, plain = np.random.default_rng(2), []
+    for _ in range(4000):
+        sums = tables[draw.integers(0, 12, 12)].sum(axis=0)
+        plain.append((np.trace(sums) - sums.sum(axis=1).max()) / sums.sum())
+    # Widened for few queries: t at .975 on 11 degrees 2.201 · √(12/11) = 2.299 in the place of 1.96, so the tail is .0108.
+    assert [found.low, found.high] == pytest.approx(np.quantile(plain, [0.0108, 0.9892]), abs=0.02)
 
 
 def test_kappa_change():
@@ -88,35 +116,28 @@ def test_what_has_no_change():
     with pytest.raises(UsageError, match="one square table a query"):
         kappa_change([[1, 2]], [[1, 2]], rng())
     with pytest.raises(UsageError, match="counts"):
-        agreement_by_query([[[-1, 1], [0, 1]]], rng())
+        shares_by_query([[[-1, 1], [0, 1]]], rng())
+    with pytest.raises(UsageError, match="3 grades for a table of 2 by 2"):
+        shares_by_query(OLD, rng(), [0, 1, 2])
     with pytest.raises(UnknownNameError, match="unknown weights"):
         kappa_change(OLD, NEW, rng(), "cubic")
     with pytest.raises(UsageError, match="level"):
-        agreement_by_query(OLD, rng(), level=1)
+        shares_by_query(OLD, rng(), level=1)
 
 
-def counts_of(table):
-    """The counts of grades of each item that a confusion table of two judges counts."""
-    k = len(table)
-    rows = [
-        np.bincount([i, j], minlength=k) for i in range(k) for j in range(k) for _ in range(int(table[i][j]))
-    ]
-    return np.array(rows).reshape(-1, k)
-
-
-@given(st.integers(0, 500), st.sampled_from(WEIGHTS))
-def test_gwet_by_query_is_gwets(seed, weights):
-    tables = drawn(seed, 6)
-    found = gwet_by_query(tables, rng(), weights, [0, 1, 3], resamples=50)
-    expected = gwet_ac(counts_of(tables.sum(axis=0)), [0, 1, 3], weights)
-    assert found.estimate == pytest.approx(expected)
-
-
-def test_gwet_by_query():
-    interval = gwet_by_query(drawn(1), rng(), "quadratic")
-    assert interval.low < interval.estimate < interval.high and interval.n == 30
-    assert gwet_by_query(np.zeros((3, 2, 2)), rng()).reason == "n<1"
-    assert gwet_by_query([[[3]]] * 6, rng()).estimate is None
+@given(st.integers(0, 500))
+def test_the_items_of_a_table_are_those_it_counts(seed):
+    """The same counts, and so the same AC, as from the two rows of grades that the table was made of."""
+    draw = np.random.default_rng(seed)
+    pairs, scale = draw.choice([0.0, 1.0, 3.0], (2, 40)), [0, 1, 3]
+    table = confusion_table(*pairs, scale)
+    expected = grade_counts(pairs.T.tolist(), scale)
+    assert sorted(map(tuple, table_counts(table).tolist())) == sorted(map(tuple, expected.tolist()))
+    for weights in WEIGHTS:
+        assert gwet_ac(table_counts(table), scale, weights) == pytest.approx(
+            gwet_ac(expected, scale, weights)
+        )
+    assert table_counts(np.zeros((2, 2))).shape == (0, 2)
 
 
 @given(st.integers(0, 500), st.sampled_from(WEIGHTS))

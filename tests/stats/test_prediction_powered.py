@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leadline.errors import UnknownNameError, UsageError
 from leadline.stats.intervals import t_interval
-from leadline.stats.prediction_powered import prediction_powered_mean, variance_ratio
+from leadline.stats.prediction_powered import prediction_powered_mean
 
 Y = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0]
 F = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0]
@@ -62,7 +62,7 @@ def test_ppi_mean_of_ares():
     found = plug_in([1, 0, 1, 1, 0, 1, 0, 1], [1, 1, 1, 1, 0, 1, 1, 1], [1] * 75 + [0] * 25, tuned=False)
     assert found.estimate == pytest.approx(0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx((0.188172, 0.811828), abs=1e-6)
-    assert (found.judge_only.estimate, found.human_only.estimate, found.rectifier) == (0.75, 0.625, -0.25)
+    assert (found.human_only.estimate, found.rectifier) == (0.625, -0.25)
 
 
 def test_ppi_perfect_judge():
@@ -82,18 +82,6 @@ def test_a_perfect_judge_tuned_is_the_mean_of_all():
     assert found.interval.low is not None and found.gain == pytest.approx(648 / 219)
 
 
-@pytest.mark.parametrize(
-    ("rho", "ratio"), [(0.5, 0.7619047619047619), (0.7, 0.5333333333333334), (0.9, 0.22857142857142854)]
-)
-def test_ppi_variance_gain(rho, ratio):
-    # 1 − ρ²/(1 + 100/2000).
-    assert variance_ratio(rho, 100, 2000) == pytest.approx(ratio, abs=1e-12)
-    # The least over λ of λ²·var(f)/N + var(y − λf)/n, relative to var(y)/n, written out.
-    lams = np.linspace(0, 1, 100_001)
-    found = lams**2 * 100 / 2000 + 1 - 2 * lams * rho + lams**2
-    assert found.min() == pytest.approx(ratio, abs=1e-9)
-
-
 def test_the_default_is_student_of_unbiased_variances():
     draw = np.random.default_rng(5)
     y = draw.random(20)
@@ -106,9 +94,8 @@ def test_the_default_is_student_of_unbiased_variances():
     assert found.estimate == pytest.approx(lam * rest.mean() + (y - lam * f).mean())
     # t at .975 on 19 degrees: 2.0930.
     assert found.interval.high - found.estimate == pytest.approx(2.093024 * variance**0.5, rel=1e-6)
-    for ours, row in ((found.human_only, y), (found.judge_only, rest)):
-        by_t = t_interval(row)
-        assert (ours.low, ours.high, ours.n) == (pytest.approx(by_t.low), pytest.approx(by_t.high), by_t.n)
+    ours, by_t = found.human_only, t_interval(y)
+    assert (ours.low, ours.high, ours.n) == (pytest.approx(by_t.low), pytest.approx(by_t.high), by_t.n)
     assert found.gain == pytest.approx(y.var(ddof=1) / 20 / variance)
     assert found.correlation == pytest.approx(np.corrcoef(y, f)[0, 1])
     few = prediction_powered_mean(y[:19], f[:19], rest)
@@ -152,10 +139,6 @@ def test_wrong_use():
         prediction_powered_mean([1, float("nan")], [1, 2], [1])
     with pytest.raises(UsageError, match="level"):
         prediction_powered_mean([1, 2], [1, 2], [1], level=1)
-    with pytest.raises(UsageError, match="correlation"):
-        variance_ratio(1.1, 10, 10)
-    with pytest.raises(UsageError, match="numbers of queries"):
-        variance_ratio(0.5, 0, 10)
 
 
 values = st.integers(0, 20).map(lambda n: n / 20)

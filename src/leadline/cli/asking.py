@@ -28,7 +28,7 @@ EndpointUrl = Annotated[
         help="The base URL of an OpenAI-compatible server; its key is in LEADLINE_API_KEY or OPENAI_API_KEY.",
     ),
 ]
-Temperature = Annotated[float, typer.Option(min=0, help="Sent with every call.")]
+Temperature = Annotated[float | None, typer.Option(min=0, help="Sent with every call (default: 0).")]
 MaxTokens = Annotated[
     int | None,
     typer.Option(min=1, help="The longest reply in tokens (default: 200 and 60 for each passage)."),
@@ -44,7 +44,7 @@ NoSchema = Annotated[
     bool, typer.Option("--no-schema", help="Send no JSON schema, for servers that take no response_format.")
 ]
 Concurrency = Annotated[int, typer.Option(min=1, help="Calls on their way at most.")]
-Timeout = Annotated[float, typer.Option(min=0.001, help="Seconds for one request.")]
+Timeout = Annotated[float | None, typer.Option(min=0.001, help="Seconds for one request (default: 60).")]
 MaxCalls = Annotated[int | None, typer.Option(min=0, help="Budget: requests, tries included.")]
 MaxTokensTotal = Annotated[int | None, typer.Option(min=0, help="Budget: tokens of prompts and replies.")]
 MaxMoney = Annotated[
@@ -71,13 +71,17 @@ ReplayFile = Annotated[
     ),
 ]
 
+SENT = ("temperature", "max_tokens", "seed", "param", "no_schema", "timeout")
+"""Options of what is sent, and how: they say nothing where replies are played again, whose recording has its parameters."""
+TIMEOUT = 60.0
+
 
 def model_of(chosen: Mapping[str, Any], batch: int) -> "Model":
     """The model of the options: recorded replies, or an endpoint.
 
     Raises
     ------
-    UsageError: neither, both, or parameters that are none. InputError: the recording cannot be read.
+    UsageError: neither, both, parameters that are none, or parameters of a recording. InputError: it cannot be read.
     """
     from leadline.models.endpoint import Endpoint
     from leadline.models.replay import Replay
@@ -86,6 +90,12 @@ def model_of(chosen: Mapping[str, Any], batch: int) -> "Model":
     if chosen["replay"] is not None:
         if url is not None:
             raise UsageError("--replay plays recorded replies, --endpoint asks a server: name one of them")
+        idle = next((one for one in SENT if chosen[one] not in (None, []) and chosen[one] is not False), None)
+        if idle is not None:
+            option = f"--{idle.replace('_', '-')}"
+            raise UsageError(
+                f"{option} would be sent to a server, and --replay sends nothing: the recording has its parameters"
+            )
         replay = Replay.open(chosen["replay"])
         if name not in (None, replay.name):
             raise UsageError(
@@ -96,9 +106,8 @@ def model_of(chosen: Mapping[str, Any], batch: int) -> "Model":
         raise UsageError(
             "name the judge: --model NAME --endpoint URL, such as --endpoint http://localhost:8000/v1 (there is no default)"
         )
-    return Endpoint(
-        name, url, parameters_of(chosen, batch), timeout=chosen["timeout"], schema=not chosen["no_schema"]
-    )
+    timeout = TIMEOUT if chosen["timeout"] is None else chosen["timeout"]
+    return Endpoint(name, url, parameters_of(chosen, batch), timeout=timeout, schema=not chosen["no_schema"])
 
 
 def parameters_of(chosen: Mapping[str, Any], batch: int = 1) -> dict[str, Any]:
@@ -108,7 +117,7 @@ def parameters_of(chosen: Mapping[str, Any], batch: int = 1) -> dict[str, Any]:
     ------
     UsageError: not of the form NAME=JSON, or a name twice.
 
-    >>> chosen = {"temperature": 0.0, "max_tokens": None, "seed": None, "param": ["top_p=0.5", "temperature=null"]}
+    >>> chosen = {"temperature": None, "max_tokens": None, "seed": None, "param": ["top_p=0.5", "temperature=null"]}
     >>> parameters_of(chosen)
     {'max_tokens': 260, 'top_p': 0.5}
     """
@@ -121,7 +130,7 @@ def parameters_of(chosen: Mapping[str, Any], batch: int = 1) -> dict[str, Any]:
     most = chosen["max_tokens"]
     if most is None and "max_completion_tokens" not in given:
         most = 200 + 60 * batch
-    usual = {"temperature": _short(chosen["temperature"]), "max_tokens": most, "seed": chosen["seed"]}
+    usual = {"temperature": _short(chosen["temperature"] or 0), "max_tokens": most, "seed": chosen["seed"]}
     return {name: value for name, value in (usual | given).items() if value is not None}
 
 

@@ -14,7 +14,7 @@ from leadline.errors import UsageError, amount, printable
 if TYPE_CHECKING:
     from leadline.judging.autojudge import Asking, AutoJudged, Item
     from leadline.judging.book import Book
-    from leadline.judging.labels import Pair
+    from leadline.judging.model_labels import InFile
     from leadline.judging.probes import Probed
     from leadline.judging.prompt import Prompt
     from leadline.models.batch import Watch
@@ -105,13 +105,13 @@ def autojudge(
     dry_run: DryRun = False,
     show_prompt: ShowPrompt = False,
     probe: ProbeIt = False,
-    temperature: asking.Temperature = 0,
+    temperature: asking.Temperature = None,
     max_tokens: asking.MaxTokens = None,
     seed: asking.ModelSeed = None,
     param: asking.Parameter = None,
     no_schema: asking.NoSchema = False,
     concurrency: asking.Concurrency = 8,
-    timeout: asking.Timeout = 60,
+    timeout: asking.Timeout = None,
     max_calls: asking.MaxCalls = None,
     max_tokens_total: asking.MaxTokensTotal = None,
     max_money: asking.MaxMoney = None,
@@ -154,8 +154,13 @@ def _refuse(chosen: Mapping[str, Any]) -> None:
     place = next((f"--{name}" for name in ("book", "write") if chosen[name] is not None), None)
     if chosen["probe"] and place:
         raise UsageError(f"--probe makes no labels: leave {place} away")
+    if chosen["probe"] and chosen["batch"] > 1:
+        raise UsageError("--probe asks about one passage a call: leave --batch away")
     if chosen["to_judge"] is None and not chosen["probe"]:
         raise UsageError("name the pairs to judge: leadline autojudge to-judge.jsonl --documents FILE …")
+    idle = next((f"--{name}" for name in ("documents", "queries") if chosen[name] is not None), None)
+    if chosen["to_judge"] is None and idle:
+        raise UsageError(f"{idle} goes with the pairs to judge: leadline autojudge to-judge.jsonl …")
     if chosen["to_judge"] is not None and chosen["documents"] is None:
         raise UsageError("name the documents' texts: --documents FILE")
     if chosen["write"] is not None:
@@ -238,16 +243,18 @@ def _work(task: Task, chosen: Mapping[str, Any], replies: "Cache | None", notes:
     judge = judge_of(task.model, task.prompt, task.how)
     dry, as_json = chosen["dry_run"], chosen["format"] == "json"
     with _kept(chosen, dry) as place:
-        known = {} if task.probe else _known(chosen, place, task, judge)
-        items = without_labels(task.items, known)
+        known = _known(chosen, place, task, judge)
+        items = without_labels(task.items, known.grades)
         already = len(task.items) - len(items)
         plan = _plan(task, items, replies)
+        again = _asked_again(chosen, known)
+        notes = [*again, *notes]
         work = Work(judge, plan, len(task.items), already, notes=notes)
         if dry:
-            typer.echo(work_json(work) if as_json else plan_text(plan, judge, already), nl=False)
+            typer.echo(work_json(work) if as_json else plan_text(plan, judge, already, again), nl=False)
             return
         if not chosen["quiet"]:
-            typer.echo(plan_text(plan, judge, already), nl=False, err=True)
+            typer.echo(plan_text(plan, judge, already, again), nl=False, err=True)
         made, probed = _asked(task, items, replies, chosen)
         written = None if task.probe else _write(chosen, place, made, known)
     work = Work(judge, plan, len(task.items), already, made, probed, written, notes)
@@ -272,13 +279,23 @@ def _kept(chosen: Mapping[str, Any], dry: bool) -> "Iterator[Book | None]":
         yield book
 
 
-def _known(chosen: Mapping[str, Any], book: "Book | None", task: Task, judge: Any) -> "dict[Pair, float]":
+def _known(chosen: Mapping[str, Any], book: "Book | None", task: Task, judge: Any) -> "InFile":
     """The labels that this judge gave before."""
-    from leadline.judging.model_labels import labelled_in_book, labelled_in_file
+    from leadline.judging.model_labels import InFile, labelled_in_book, labelled_in_file
 
     if book is not None:
-        return labelled_in_book(book, judge, task.items)
-    return {} if chosen["write"] is None else labelled_in_file(chosen["write"], judge)
+        return InFile(labelled_in_book(book, judge, task.items), {})
+    if chosen["write"] is None:
+        return InFile({}, {})
+    return labelled_in_file(chosen["write"], judge, task.items)
+
+
+def _asked_again(chosen: Mapping[str, Any], known: "InFile") -> list[str]:
+    """What to say of labels that do not stay."""
+    if not known.stale:
+        return []
+    what = f"{amount(known.stale, 'label')} in {printable(chosen['write'])} {'is' if known.stale == 1 else 'are'}"
+    return [f"{what} of another text than today's, or its card does not tell: asked again"]
 
 
 def _bases(task: Task) -> "tuple[Item, ...]":
@@ -329,16 +346,19 @@ def _bar(quiet: bool) -> "Iterator[Watch | None]":
 
 
 def _write(
-    chosen: Mapping[str, Any], book: "Book | None", made: "AutoJudged", known: "dict[Pair, float]"
+    chosen: Mapping[str, Any], book: "Book | None", made: "AutoJudged", known: "InFile"
 ) -> dict[str, Any] | None:
     """Keep the labels; what was done."""
-    from leadline.judging.model_labels import rows_for_book, write_file
+    from leadline.judging.model_labels import remove_file, rows_for_book, write_file
     from leadline.report.wording import tool_version
 
     if book is not None:
         return {"book": book.name, "added": book.add(rows_for_book(made))}
     if chosen["write"] is None:
         return None
-    labels = known | {one.item.pair: float(one.grade or 0) for one in made.labelled}
-    paths = write_file(chosen["write"], made.judge, labels, tool_version())
+    labels = {**known.grades, **{one.item.pair: float(one.grade or 0) for one in made.labelled}}
+    asked = {**known.asked, **{one.item.pair: one.item.asked for one in made.labelled}}
+    if not labels and known.stale:
+        remove_file(chosen["write"])
+    paths = write_file(chosen["write"], made.judge, labels, tool_version(), asked)
     return {"file": chosen["write"], "labels": len(labels), "card": str(paths[1]) if paths else None}

@@ -8,18 +8,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leadline.cli import options
-from leadline.cli.chosen import grade_list, settled
+from leadline.cli.chosen import grade_list, grade_map, rules_of, settled, without_judgments
 from leadline.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from leadline.certificate import Certificate, Judge
     from leadline.judging.measured_twice import MeasuredTwice
-    from leadline.judging.two_judges import TwoJudges
+    from leadline.judging.two_judges import Reading, TwoJudges
+    from leadline.tables import Conflicts
 
 FORMATS = ("table", "json", "md")
 ENDINGS = (".json", ".html", ".md", ".txt")
 REQUIRED = ("reporting", "gating")
 NOT_VALID = 1
+MARGIN = 0.02
+OF_RUNS = {
+    "measures": "-m",
+    "margin": "--margin",
+    "duplicates": "--duplicates",
+    "input_format": "--input-format",
+    "plugin": "--plugin",
+}
+"""Options that say nothing where no run is measured."""
 
 CertifiedRuns = Annotated[
     list[str] | None,
@@ -47,16 +57,19 @@ Sample = Annotated[
 ]
 Grades = Annotated[
     str | None,
-    typer.Option(metavar="G,…", help="The whole scale (default: 0 to the greatest grade of people)."),
+    typer.Option(
+        metavar="G,…", help="The whole scale (default: 0 to the greatest grade of people, or to --max-grade)."
+    ),
 ]
 ModelConflicts = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--conflicts", help="A pair that the model labelled twice: error, first, last, max, min or majority."
     ),
 ]
 HumanConflicts = Annotated[
-    str, typer.Option("--human-conflicts", help="The same for people's file; in a book the rule is latest.")
+    str | None,
+    typer.Option("--human-conflicts", help="The same for people's file; in a book the rule is latest."),
 ]
 ModelName = Annotated[
     str | None,
@@ -72,6 +85,13 @@ Parameters = Annotated[
 Require = Annotated[
     str | None, typer.Option(help="reporting or gating: exit 1 where the certificate is not valid for that.")
 ]
+MostDifference = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="How much worse would still do, in the measure's own units (default: 0.02); a judge must keep to half of it.",
+    ),
+]
 CertificateWrite = Annotated[
     list[str] | None,
     typer.Option(metavar="FILE", help="Also write: .json (what the gate reads), .html, .md or .txt."),
@@ -83,11 +103,13 @@ def certify(
     model_labels: ModelLabels,
     runs: CertifiedRuns = None,
     measures: options.Measures = None,
-    margin: options.Margin = 0.02,
+    margin: MostDifference = None,
     sample: Sample = None,
     grades: Grades = None,
-    conflicts: ModelConflicts = "error",
-    human_conflicts: HumanConflicts = "error",
+    grade_map: options.GradeMap = None,
+    max_grade: options.MaxGrade = None,
+    conflicts: ModelConflicts = None,
+    human_conflicts: HumanConflicts = None,
     model: ModelName = None,
     endpoint: Endpoint = None,
     prompt: Prompt = None,
@@ -115,6 +137,10 @@ def certify(
     chosen = settled(given)
     form = chosen["format"] or "table"
     _refuse(form, write or [], require)
+    if not runs:
+        idle = next((name for name in OF_RUNS if given[name] not in (None, [])), None)
+        if idle is not None:
+            raise UsageError(f"{OF_RUNS[idle]} goes with runs: leadline certify … RUN -m MEASURE --margin M")
     said = judge_said(
         **{
             name: given[name]
@@ -182,11 +208,26 @@ def _made(given: Mapping[str, Any], chosen: Mapping[str, Any], said: "Judge | No
     from leadline.judging.two_judges import put_together, read_model, read_people
 
     rules = Rules(given["sample"], seed=chosen["seed"] or 0)
-    form = given["qrels_format"]
-    people = read_people(given["human"], given["human_conflicts"], form)
-    model = read_model(given["model_labels"], said, given["conflicts"], form)
+    how, of_people, of_model = reading(given, chosen)
+    people = read_people(given["human"], of_people, how)
+    model = read_model(given["model_labels"], said, of_model, how)
     found = put_together(people, model, grade_list(given["grades"]))
     return make_certificate(found, rules, _measured(found, given, chosen))
+
+
+def reading(given: Mapping[str, Any], chosen: Mapping[str, Any]) -> "tuple[Reading, Conflicts, Conflicts]":
+    """How labels are read, as `evaluate` reads judgments; and the rules for pairs that people, and a model, labelled twice."""
+    from leadline.judging.two_judges import Reading
+
+    how = Reading(
+        chosen["qrels_format"],
+        rules_of(chosen).comments,
+        grade_map(chosen["grade_map"]),
+        chosen["max_grade"],
+    )
+    of_people: Conflicts = settled({"conflicts": given["human_conflicts"]})["conflicts"] or "error"
+    of_model: Conflicts = chosen["conflicts"] or "error"
+    return how, of_people, of_model
 
 
 def _measured(
@@ -195,22 +236,19 @@ def _measured(
     """The runs by both sets of labels; None where there are none."""
     runs = given["runs"] or []
     if not runs:
-        if given["measures"]:
-            raise UsageError("-m goes with runs: leadline certify … RUN -m MEASURE --margin M")
         return None
-    from leadline.cli.chosen import SWITCHES, without_judgments
     from leadline.cli.evaluate import load_plugins, progress
-    from leadline.conventions import conventions
     from leadline.judging.measured_twice import measure_twice
     from leadline.spelling import parse_all
 
     load_plugins(chosen["plugin"])
-    rules = conventions(chosen["profile"] or "leadline-1", **{name: chosen[name] for name in SWITCHES})
+    rules = rules_of(chosen)
     asked = parse_all(chosen["measures"] or "nDCG@10", rules)
     tables = without_judgments(runs, chosen, rules)
+    margin = MARGIN if given["margin"] is None else given["margin"]
     with progress(given["quiet"]) as watch:
         watched = tables if watch is None else [watch(one) for one in tables]
-        return measure_twice(found, watched, asked, rules, given["margin"], seed=chosen["seed"] or 0)
+        return measure_twice(found, watched, asked, rules, margin, seed=chosen["seed"] or 0)
 
 
 def _writers() -> Mapping[str, "Callable[[Certificate], str]"]:

@@ -124,6 +124,18 @@ def _grading(chosen: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def rules_of(chosen: Mapping[str, Any]) -> "Conventions":
+    """The switches: the profile's, and what was set beside it."""
+    from leadline.conventions import conventions
+
+    return conventions(
+        chosen["profile"] or "leadline-1",
+        queries=which_queries(chosen["queries"])[0],
+        complete=True if chosen.get("evidence") else chosen["complete"],
+        **{name: chosen[name] for name in SWITCHES},
+    )
+
+
 def evidence_words(chosen: Mapping[str, Any]) -> list[str]:
     """The options of evidence as words of a command.
 
@@ -227,20 +239,12 @@ def prepared(
     runs: list[str], chosen: Mapping[str, Any], watch: "Callable[[RunSource], RunSource] | None" = None
 ) -> "tuple[Inputs, dict[str, Measure], Conventions]":
     """The tables, the measures by the text asked, and the switches."""
-    from leadline.conventions import conventions
     from leadline.evaluation import default_measures
     from leadline.inputs import OF_TEXT, gather
     from leadline.spelling import parse_all
 
-    average, file = which_queries(chosen["queries"])
-    evidence = chosen.get("evidence")
-    switches = {name: chosen[name] for name in SWITCHES}
-    rules = conventions(
-        chosen["profile"] or "leadline-1",
-        queries=average,
-        complete=True if evidence else chosen["complete"],
-        **switches,
-    )
+    file, evidence = which_queries(chosen["queries"])[1], chosen.get("evidence")
+    rules = rules_of(chosen)
     asked = parse_all(chosen["measures"] or default_measures(chosen["k"]), rules)
     grading = _grading(chosen)
     formats = {"input_format": chosen["input_format"], "qrels_format": chosen["qrels_format"]}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leadline.cli import options
-from leadline.cli.certify import Grades, HumanConflicts, ModelConflicts, judge_said
-from leadline.cli.chosen import grade_list
+from leadline.cli.certify import Grades, HumanConflicts, ModelConflicts, judge_said, reading
+from leadline.cli.chosen import grade_list, settled
 from leadline.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "md")
 ENDINGS = {".json": "json", ".md": "md", ".txt": "table"}
+OF_LABELS = (
+    "human", "grades", "grade_map", "max_grade", "conflicts", "human_conflicts", "old_model", "new_model",
+    "old_prompt_hash", "new_prompt_hash", "seed", "qrels_format",
+)  # fmt: skip
+"""Options that say nothing of two certificates."""
 CERTIFICATE_START = 1 << 20
 """No certificate is as long; a file of labels may be."""
 
@@ -35,8 +40,10 @@ def drift(
         typer.Option(metavar="FILE", help="People's judgments, for the change of kappa on the same pairs."),
     ] = None,
     grades: Grades = None,
-    conflicts: ModelConflicts = "error",
-    human_conflicts: HumanConflicts = "error",
+    grade_map: options.GradeMap = None,
+    max_grade: options.MaxGrade = None,
+    conflicts: ModelConflicts = None,
+    human_conflicts: HumanConflicts = None,
     old_model: Annotated[
         str | None, typer.Option(help="The old judge, where no card or book says it.")
     ] = None,
@@ -95,8 +102,11 @@ def _of_certificates(given: dict[str, Any]) -> dict[str, Any]:
     from leadline.formats.certificate import read_certificate
     from leadline.judging.drift import certificates_differ
 
-    if given["human"] is not None:
-        raise UsageError("--human goes with two files of labels, not with certificates")
+    idle = next((name for name in OF_LABELS if given[name] is not None), None)
+    if idle is not None:
+        raise UsageError(
+            f"--{idle.replace('_', '-')} goes with two files of labels, not with certificates, which are taken as they are"
+        )
     return certificates_differ(read_certificate(given["old"]), read_certificate(given["new"]))
 
 
@@ -105,17 +115,21 @@ def _of_labels(given: dict[str, Any]) -> dict[str, Any]:
     from leadline.judging.drift import drift_report
     from leadline.judging.two_judges import read_model, read_people
 
-    form = given["qrels_format"]
+    human = given["human"]
+    if human is None and given["human_conflicts"] is not None:
+        raise UsageError("--human-conflicts goes with --human FILE")
+    chosen = settled(given)
+    how, of_people, of_model = reading(given, chosen)
 
     def labels(side: str) -> "Side":
-        said = judge_said(given[f"{side}_model"], prompt_hash=given[f"{side}_prompt_hash"])
-        return read_model(given[side], said, given["conflicts"], form)
+        model, prompt = given[f"{side}_model"], given[f"{side}_prompt_hash"]
+        if model is None and prompt is not None:
+            raise UsageError(f"--{side}-prompt-hash goes with --{side}-model NAME")
+        return read_model(given[side], judge_said(model, prompt_hash=prompt), of_model, how)
 
-    human = given["human"]
-    people = None if human is None else read_people(human, given["human_conflicts"], form)
-    return drift_report(
-        labels("old"), labels("new"), people, grade_list(given["grades"]), Rules(seed=given["seed"] or 0)
-    )
+    people = None if human is None else read_people(human, of_people, how)
+    rules = Rules(seed=chosen["seed"] or 0)
+    return drift_report(labels("old"), labels("new"), people, grade_list(given["grades"]), rules)
 
 
 def _show(report: dict[str, Any], form: str, write: list[str]) -> None:

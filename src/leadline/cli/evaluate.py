@@ -13,7 +13,7 @@ import typer
 from leadline.cli import options
 from leadline.cli.bars import bars
 from leadline.cli.chosen import listed, powered_by, prepared, settled, with_model_labels, with_passages
-from leadline.errors import UsageError
+from leadline.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from leadline.scores import Scores
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "csv", "md", "latex", "trec_eval")
 WITH_PPI = ("table", "json", "md")
 """The formats that have room for more than one interval."""
+PPI_ENDINGS = (".html", ".json", ".md", ".txt")
 LIKE_QRELS = re.compile(r"qrels?|judge?ments?")
 
 
@@ -74,13 +75,25 @@ def evaluate(
     form = chosen["format"] or "table"
     if form not in FORMATS:
         raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
-    if ppi is not None and form not in WITH_PPI:
-        raise UsageError(f"--ppi is shown by --format {', '.join(WITH_PPI)}, not by {form}")
     load_plugins(chosen["plugin"])
     check_arguments("evaluate", runs, chosen["qrels"], write or [])
+    if ppi is not None:
+        _check_room(form, write or [])
     with progress(quiet) as watch:
         scores = _evaluated(runs, chosen, form == "json" or bool(write), watch)
     _show(scores, form, per_query, write or [], quiet)
+
+
+def _check_room(form: str, write: list[str]) -> None:
+    """Refuse kinds of output that would leave out what --ppi finds."""
+    if form not in WITH_PPI:
+        raise UsageError(f"--ppi is shown by --format {', '.join(WITH_PPI)}, not by {form}")
+    for path in write:
+        if Path(path).suffix.lower() not in PPI_ENDINGS:
+            raise UsageError(
+                f"{printable(path)}: --ppi is written as {' '.join(PPI_ENDINGS)}; this kind has no room for its three "
+                "intervals"
+            )
 
 
 def _evaluated(

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class Card:
     kind: `person`, `model` or `mixed`. judge: of a model's labels. labels: how many rows the file had. sha256: of the
     file's bytes; a file that was changed afterwards is not what the card tells of. certificate: path of a certificate, from
     the card's folder, or None. judges: where they are several. models: how many of mixed labels are a model's.
+    asked: by query and document the hash of what a model was asked (`judging.autojudge.Item.asked`): a label of another text
+    is not the label of this one. book: what a card beside labels of a book says besides, as plain values.
     """
 
     kind: str
@@ -38,6 +40,8 @@ class Card:
     made: str = ""
     judges: tuple[Judge, ...] = ()
     models: int | None = None
+    asked: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    book: Mapping[str, Any] = field(default_factory=dict)
 
 
 def card_path(labels: str | Path) -> Path:
@@ -58,9 +62,12 @@ def write_card(labels: str | Path, card: Card) -> Path:
     row: dict[str, Any] = {"kind": card.kind}
     if card.judge is not None:
         row["judge"] = card.judge.to_dict()
-    for name in ("labels", "sha256", "certificate", "made"):
+    if card.judges:
+        row["judges"] = [judge.to_dict() for judge in card.judges]
+    for name in ("labels", "sha256", "certificate", "made", "asked"):
         if getattr(card, name):
             row[name] = getattr(card, name)
+    row |= card.book
     path = card_path(labels)
     with atomic_write(path) as temporary:
         temporary.write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -138,6 +145,7 @@ def _card(row: Any, where: str) -> Card:
     known: Mapping[str, type | tuple[type, ...]] = {
         "kind": str, "judge": dict, "labels": int, "sha256": str, "certificate": str, "made": str, "judges": list,
         "leadline": str, "file": str, "account": dict, "models": list, "pairs_of_models": list,
+        "asked": dict,
     }  # fmt: skip
     if not isinstance(row, dict):
         raise InputError(f"{where}: expected an object with kind")
@@ -153,7 +161,11 @@ def _card(row: Any, where: str) -> Card:
     if row["kind"] == "model" and "judge" not in row and not row.get("judges"):
         raise InputError(f"{where}: kind model needs judge, at least its model's name")
     judge = Judge.from_dict(row["judge"], where) if "judge" in row else None
-    taken = {name: row[name] for name in ("kind", "labels", "sha256", "certificate", "made") if name in row}
+    for docs in row.get("asked", {}).values():
+        if not isinstance(docs, dict) or not all(isinstance(one, str) for one in docs.values()):
+            raise InputError(f"{where}: asked: expected an object of documents and hashes for each query")
+    names = ("kind", "labels", "sha256", "certificate", "made", "asked")
+    taken = {name: row[name] for name in names if name in row}
     return Card(**taken, judge=judge, judges=_judges(row, where), models=_models(row))
 
 

@@ -81,7 +81,7 @@ def refused(qrels: Qrels, policy: Policy, rules: Conventions | None = None) -> t
     if not qrels.models:
         return ()
     asked = margins(policy)
-    against = _other_switches(qrels, rules or policy.conventions())
+    against = _other_switches(qrels, rules or policy.conventions()) + _other_grades(qrels, policy)
     against += refusals(
         qrels.judges,
         qrels.certificate,
@@ -106,6 +106,32 @@ def _other_switches(qrels: Qrels, rules: Conventions) -> list[str]:
         for name in SWITCHES
         if name in then and then[name] != now[name]
     ]
+
+
+def _other_grades(qrels: Qrels, policy: Policy) -> list[str]:
+    """What the certificate made of the labels' grades and the gate does not: the same labels, read as others."""
+    body = {} if qrels.certificate is None else qrels.certificate.body
+    read: Mapping[str, Any] = next((one for one in body.get("inputs", ()) if one.get("role") == "model"), {})
+    said = []
+    if read and read.get("grade_map") != qrels.grade_map:
+        then, now = (
+            f"rewritten by {one}" if one else "as they are"
+            for one in (read.get("grade_map"), qrels.grade_map)
+        )
+        said.append(f"the certificate is of grades {then}, and the gate has them {now}: certify again")
+    if qrels.resolved and read.get("settled") and read.get("conflicts") != qrels.conflicts:
+        said.append(
+            f"the certificate settled repeated labels by {read.get('conflicts')}, and the gate settles them by "
+            f"{qrels.conflicts}: certify again"
+        )
+    top = body.get("conventions", {}).get("max_grade")
+    for name, one in policy.parsed.items():
+        if top is not None and one.reads_top and top != qrels.top_grade():
+            said.append(
+                f"the certificate has {top:g} as the top of the scale, which {name} reads, and the gate has "
+                f"{qrels.top_grade():g}: certify again"
+            )
+    return said
 
 
 def said_of_labels(qrels: Qrels, policy: Policy, rules: Conventions | None = None) -> tuple[str, ...]:

@@ -37,8 +37,7 @@ def why_not_comparable(
     for one in parsed:
         if baseline.depth is not None and looks_to(one) > baseline.depth and _was_cut(baseline):
             said.append(f"{one} looks below rank {baseline.depth}, where the pinned rankings end; pin again")
-        reads_scale = one.has("max_grade") and one.value("max_grade") is None
-        if reads_scale and baseline.max_grade != qrels.top_grade():
+        if one.reads_top and baseline.max_grade != qrels.top_grade():
             scale = f"{baseline.max_grade:g} at the baseline, {qrels.top_grade():g} now"
             said.append(f"{one} reads the top of the scale: {scale}; declare it with max_grade")
     texts = {query: text_hash(text) for query, text in (query_texts or {}).items()}

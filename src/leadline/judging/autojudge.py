@@ -6,6 +6,7 @@ paid for is found again in the cache.
 """
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from leadline.judging.labels import Pair
 from leadline.judging.prompt import Prompt
 from leadline.judging.replies import ERRORS, PARSER, Verdict, answer_schema, read_verdicts
 from leadline.models.batch import Watch, answers_of
+from leadline.models.budget import budget_of
 from leadline.models.cache import Cache
 from leadline.models.call import Answer, Answers, Call, Limits, Model, Spent
 from leadline.models.plan import Plan, plan_of
@@ -54,6 +56,16 @@ class Item:
     def order(self) -> str:
         """What the item's place in its batch follows from."""
         return hashlib.sha256(f"{len(self.query_id)}\n{self.query_id}\n{self.doc_id}".encode()).hexdigest()
+
+    @property
+    def asked(self) -> str:
+        """16 hex digits of all that the question about the pair is made of: whoever changes one of the texts asks another.
+
+        >>> Item("q", "d", "how?", "so").asked == Item("q", "d", "how?", "so ").asked
+        False
+        """
+        texts = json.dumps([self.query, self.need, self.title, self.text])
+        return hashlib.sha256(texts.encode()).hexdigest()[:16]
 
     def passage(self, most: int) -> str:
         """What is sent: the title, and the text up to so many characters."""
@@ -271,6 +283,8 @@ def judge_pairs(
     """
     found = {item.pair: unaskable(item) or Result(item) for item in items}
     made = AutoJudged(judge_of(model, prompt, asking), ())
+    # One for all attempts: what an unsure call may have cost stays taken.
+    budget = budget_of(model, limits, cache)
     open_items = list(items)
     for attempt in range(1, asking.attempts + 1):
         batches = batches_of(open_items, prompt, asking, attempt)
@@ -280,7 +294,7 @@ def judge_pairs(
             model,
             [batch.call for batch in batches],
             cache=cache,
-            limits=_rest(limits, made.spent),
+            budget=budget,
             concurrency=concurrency,
             watch=watch,
         )
@@ -297,14 +311,14 @@ def judge_pairs(
 
 
 def _with(made: AutoJudged, answers: Answers, foreign: Sequence[tuple[str, str]]) -> AutoJudged:
-    """The account with what a further batch of calls took."""
+    """The account with what a further batch of calls took; what was spent is counted over all of them."""
     return replace(
         made,
         foreign=(*made.foreign, *foreign),
         calls=made.calls + len(answers.answers),
         answered=made.answered + sum(one.state == "answered" for one in answers.answers),
         cached=made.cached + sum(one.cached for one in answers.answers),
-        spent=_sum(made.spent, answers.spent),
+        spent=answers.spent,
         stopped=answers.stopped,
         interrupted=made.interrupted + answers.interrupted,
     )
@@ -340,26 +354,6 @@ def _results(batch: Batch, verdicts: Sequence[Verdict], asking: Asking) -> Itera
         yield Result(
             item, verdict.grade, verdict.error, verdict.said, batch.call.name, place, len(batch.items), shown
         )
-
-
-def _rest(limits: Limits, spent: Spent) -> Limits:
-    """What may still be spent."""
-
-    def left(most: Any, gone: Any) -> Any:
-        return None if most is None else max(most - gone, 0)
-
-    return replace(
-        limits,
-        calls=left(limits.calls, spent.calls),
-        tokens=left(limits.tokens, spent.prompt_tokens + spent.completion_tokens),
-        money=left(limits.money, spent.money or 0),
-    )
-
-
-def _sum(one: Spent, other: Spent) -> Spent:
-    money = None if one.money is None and other.money is None else (one.money or 0) + (other.money or 0)
-    counts = ("calls", "prompt_tokens", "completion_tokens", "uncounted", "unsure")
-    return Spent(money=money, **{name: getattr(one, name) + getattr(other, name) for name in counts})
 
 
 def without_labels(items: Sequence[Item], known: Mapping[Pair, float]) -> list[Item]:

@@ -23,13 +23,13 @@ from leadline.judging.measured_twice import MeasuredTwice
 from leadline.judging.two_judges import Side, TwoJudges
 from leadline.stats.agreement import (
     cohen_kappa,
-    grade_counts,
     gwet_ac,
     kappa_by_query,
-    percentile_interval,
-    resampled_sums,
+    majority_baseline,
+    table_counts,
 )
-from leadline.stats.intervals import LEVEL, RESAMPLES, Floats, Interval
+from leadline.stats.by_query import shares_by_query
+from leadline.stats.intervals import LEVEL, RESAMPLES, Interval
 
 WEIGHTS = "quadratic"
 """Of the kappa that decides: two grades off is four times as wrong as one."""
@@ -74,7 +74,8 @@ def make_certificate(
     date: ISO 8601; by default today's, UTC.
     """
     rng = np.random.default_rng(rules.seed)
-    shares = _shares(found, rules, rng)
+    shares = shares_by_query(found.tables, rng, found.grades, rules.level, rules.resamples)
+    majority = _majority(found, shares.above)
     kappa = _kappa(found, WEIGHTS, rules, rng)
     judge, checks = found.second.judge, () if measured is None else measured.checks
     reasons = reasons_against(
@@ -82,35 +83,31 @@ def make_certificate(
         queries=len(found.queries),
         pairs=int(found.table.sum()),
         kappa_low=kappa["low"],
-        agreement=shares["agreement"]["value"],
-        majority=shares["majority"]["share"],
+        agreement=shares.agreement.estimate,
+        majority=majority["share"],
     )
     against_gating = _gating_reasons(reasons, judge, checks)
     body = {
-        "leadline": tool_version(),
-        "command": "certify",
-        "version": VERSION,
-        "date": date or datetime.now(UTC).date().isoformat(),
-        "seed": rules.seed,
+        **_made(rules, date),
         "judge": None if judge is None else judge.to_dict(),
         "valid": not reasons,
         "reasons": reasons,
         "valid_for_gating": not against_gating,
         "gating_reasons": against_gating,
-        "remarks": _remarks(found, rules, shares, measured),
+        "remarks": _remarks(found, rules, majority, measured),
         "n": int(found.table.sum()),
         "queries": len(found.queries),
         "grades": list(found.grades),
         "sample": _sample(found, rules),
         "inputs": [found.first.to_dict("human"), found.second.to_dict("model")],
-        "exact_agreement": shares["agreement"]["value"],
-        "agreement": shares["agreement"],
-        "majority_baseline": shares["majority"]["share"],
-        "majority": shares["majority"],
+        "exact_agreement": shares.agreement.estimate,
+        "agreement": interval_row(shares.agreement),
+        "majority_baseline": majority["share"],
+        "majority": majority,
         "kappa": kappa,
         "kappa_unweighted": _kappa(found, "none", rules, rng),
-        "ac2": _ac2(found),
-        "bias": shares["bias"],
+        "ac2": gwet_ac(table_counts(found.table), found.grades, WEIGHTS),
+        "bias": interval_row(shares.step),
         "by_grade": _by_grade(found),
         "confusion": found.table.tolist(),
         "confusion_meaning": MEANING,
@@ -119,6 +116,17 @@ def make_certificate(
         "conventions": {} if measured is None else dict(measured.conventions),
     }
     return Certificate(judge or Judge(""), not reasons, tuple(reasons), tuple(checks), body)
+
+
+def _made(rules: Rules, date: str | None) -> dict[str, Any]:
+    """By what and when the certificate was made."""
+    return {
+        "leadline": tool_version(),
+        "command": "certify",
+        "version": VERSION,
+        "date": date or datetime.now(UTC).date().isoformat(),
+        "seed": rules.seed,
+    }
 
 
 def _gating_reasons(reasons: Sequence[str], judge: Judge | None, checks: Sequence[MeasureCheck]) -> list[str]:
@@ -161,38 +169,13 @@ def interval_row(made: Interval) -> dict[str, Any]:
     }
 
 
-def _shares(found: TwoJudges, rules: Rules, rng: np.random.Generator) -> dict[str, dict[str, Any]]:
-    """Exact agreement, agreement less the majority class, and bias, each with its interval over queries."""
-    steps = np.subtract.outer(np.array(found.grades), np.array(found.grades)).T
-
-    def values(tables: Floats) -> Floats:
-        n = np.maximum(tables.sum(axis=(1, 2)), 1)
-        agreed = np.trace(tables, axis1=1, axis2=2) / n
-        # The best constant judge of the resample, not that of the sample: it too is chosen by what it is measured on.
-        constant = tables.sum(axis=2).max(axis=1) / n
-        return np.column_stack([agreed, agreed - constant, (tables * steps).sum(axis=(1, 2)) / n])
-
-    seen = values(found.table[None].astype(np.float64))[0]
-    draws = resampled_sums(found.tables.astype(np.float64), rng, rules.resamples, values)
-    agreement, above, bias = (
-        interval_row(percentile_interval(float(value), column, rules.level, len(found.queries)))
-        for value, column in zip(seen, draws.T, strict=True)
-    )
-    by_people = found.table.sum(axis=1)
-    majority = {
-        "grade": found.grades[int(by_people.argmax())],
-        "share": float(by_people.max() / by_people.sum()),
-        "above": above,
+def _majority(found: TwoJudges, above: Interval) -> dict[str, Any]:
+    """The best constant judge: people's most frequent grade, its share, and how far the model is above it."""
+    return {
+        "grade": found.grades[int(found.table.sum(axis=1).argmax())],
+        "share": majority_baseline(found.table),
+        "above": interval_row(above),
     }
-    return {"agreement": agreement, "majority": majority, "bias": bias}
-
-
-def _ac2(found: TwoJudges) -> float | None:
-    if len(found.grades) < 2:
-        return None
-    cells = [(i, j, int(n)) for i, row in enumerate(found.table) for j, n in enumerate(row)]
-    units = [[found.grades[i], found.grades[j]] for i, j, n in cells for _ in range(n)]
-    return gwet_ac(grade_counts(units, found.grades), found.grades, WEIGHTS)
 
 
 def _by_grade(found: TwoJudges) -> list[dict[str, Any]]:
@@ -227,7 +210,7 @@ def _sample(found: TwoJudges, rules: Rules) -> dict[str, Any]:
 
 
 def _remarks(
-    found: TwoJudges, rules: Rules, shares: Mapping[str, Any], measured: MeasuredTwice | None
+    found: TwoJudges, rules: Rules, majority: Mapping[str, Any], measured: MeasuredTwice | None
 ) -> list[str]:
     """What to know before believing it."""
     said = []
@@ -243,10 +226,12 @@ def _remarks(
         )
     if rules.sample == "stratified":
         said.append("the pairs of all strata count alike: the numbers speak of the sample as it was drawn")
+    if found.first.grade_map:
+        said.append(f"grades were rewritten, of people and of the model: {found.first.grade_map}")
     for side, whose in ((found.first, "people's"), (found.second, "the model's")):
         said += _of_side(side, whose)
-    low = shares["majority"]["above"]["low"]
-    if (shares["majority"]["above"]["value"] or 0) > 0 and (low is None or low <= 0):
+    low = majority["above"]["low"]
+    if (majority["above"]["value"] or 0) > 0 and (low is None or low <= 0):
         said.append(
             "it beats the majority class on this sample, but the interval of the difference reaches 0: on other queries "
             "it may not"

@@ -1,6 +1,7 @@
 """What changed between two versions of a model judge: its grades on the same pairs, and its agreement with people."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,11 @@ import numpy as np
 from leadline.account import tool_version
 from leadline.certificate import Certificate, Judge
 from leadline.errors import NotComparableError, printable
-from leadline.judging.agreement import scale_of
 from leadline.judging.certify import WEIGHTS, Rules, interval_row
-from leadline.judging.two_judges import Side, TwoJudges, put_together, tables_of
-from leadline.stats.agreement import percentile_interval, resampled_sums
-from leadline.stats.by_query import kappa_change
+from leadline.judging.two_judges import Side, TwoJudges, put_together, tables_of, whole_scale
+from leadline.stats.by_query import kappa_change, shares_by_query
 from leadline.stats.homogeneity import Homogeneity, homogeneity_by_query, stuart_maxwell
-from leadline.stats.intervals import Floats
+from leadline.stats.intervals import Interval
 
 VOID = (
     "a new model, prompt, parser or parameter is another judge: the certificate of the old one is void for it"
@@ -57,13 +56,12 @@ def drift_report(
     """
     rules = rules or Rules()
     if grades is None:
-        known = people.frame["grade"] if people is not None else [*old.frame["grade"], *new.frame["grade"]]
-        grades = scale_of(known)
+        grades = whole_scale(people) if people is not None else whole_scale(old, new)
     found = put_together(old, new, grades)
     rng = np.random.default_rng(rules.seed)
     table = found.table
     n = int(table.sum())
-    changed, step = _moved(found, rules, rng)
+    shares = shares_by_query(found.tables, rng, found.grades, rules.level, rules.resamples)
     return {
         "leadline": tool_version(),
         "command": "drift",
@@ -77,8 +75,8 @@ def drift_report(
         "inputs": [side.to_dict(role) for side, role in _sides(old, new, people)],
         "only_old": found.only_first,
         "only_new": found.only_second,
-        "changed": changed,
-        "mean_change": step,
+        "changed": {**interval_row(_changed(shares.agreement)), "pairs": int(n - np.trace(table))},
+        "mean_change": interval_row(shares.step),
         "moves": _moves(found),
         "shares": [
             {"grade": grade, "old": float(table[i].sum() / n), "new": float(table[:, i].sum() / n)}
@@ -140,22 +138,12 @@ def _judge(judge: Judge | None) -> Mapping[str, Any] | None:
     return None if judge is None else judge.to_dict()
 
 
-def _moved(found: TwoJudges, rules: Rules, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The share of pairs whose grade changed, and the mean of new − old, each with its interval over queries."""
-    steps = np.subtract.outer(np.array(found.grades), np.array(found.grades)).T
-
-    def values(tables: Floats) -> Floats:
-        n = np.maximum(tables.sum(axis=(1, 2)), 1)
-        same = np.trace(tables, axis1=1, axis2=2)
-        return np.column_stack([1 - same / n, (tables * steps).sum(axis=(1, 2)) / n])
-
-    seen = values(found.table[None].astype(np.float64))[0]
-    draws = resampled_sums(found.tables.astype(np.float64), rng, rules.resamples, values)
-    changed, step = (
-        interval_row(percentile_interval(float(value), column, rules.level, len(found.queries)))
-        for value, column in zip(seen, draws.T, strict=True)
+def _changed(agreement: Interval) -> Interval:
+    """The share of pairs whose grade changed: what is not equal."""
+    value, low, high = (
+        None if end is None else 1 - end for end in (agreement.estimate, agreement.low, agreement.high)
     )
-    return {**changed, "pairs": int(found.table.sum() - np.trace(found.table))}, step
+    return replace(agreement, estimate=value, low=high, high=low)
 
 
 def _moves(found: TwoJudges) -> list[dict[str, Any]]:

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leadline.certificate import distinct
 from leadline.errors import InputError, MissingExtraError, UsageError, printable
 from leadline.formats.beir import write_beir
 from leadline.formats.bookfile import is_book, is_rows
-from leadline.formats.card import card_path, hash_of
+from leadline.formats.card import Card, card_path, hash_of, write_card
 from leadline.formats.faults import Faults
 from leadline.formats.jsontext import decode, lines_of, objects
 from leadline.formats.keys import with_ids, with_texts
@@ -272,39 +271,37 @@ def write_labels(
         write_beir(path, qrels=qrels)
     else:
         write_qrels(qrels, path)
-    return write_card(labels, path, version)
+    return _with_card(labels, path, version)
 
 
-def write_card(labels: Labels, path: str | Path, version: str = "") -> Path | None:
+def _with_card(labels: Labels, path: str | Path, version: str) -> Path | None:
     """The card beside a file of labels, where some of them are a model's; an old card goes where none is.
 
     Raises
     ------
     UsageError: a place that cannot be written to.
     """
-    place = card_path(path)
     if not labels.of_kind("model"):
-        place.unlink(missing_ok=True)
+        card_path(path).unlink(missing_ok=True)
         return None
     models: dict[str, int] = {}
     for one in labels.labels:
         if one.kind == "model":
             for who in one.who:
                 models[who] = models.get(who, 0) + 1
-    judges = distinct(judge for one in labels.labels for judge in one.judges)
-    card = {
-        "kind": "model" if labels.of_kind("model") == len(labels.labels) else "mixed",
-        "judges": [judge.to_dict() for judge in judges],
-        "leadline": version,
-        "file": Path(path).name,
-        "account": labels.account(),
-        **({"sha256": hash_of(path)} if Path(path).is_file() else {}),
-        "models": [{"who": who, "labels": count} for who, count in sorted(models.items())],
-        "pairs_of_models": [[one.query_id, one.doc_id] for one in labels.labels if one.kind == "model"],
-    }
-    with atomic_write(place) as temporary:
-        temporary.write_text(json.dumps(card, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return place
+    card = Card(
+        "model" if labels.of_kind("model") == len(labels.labels) else "mixed",
+        judges=labels.judges,
+        sha256=hash_of(path) if Path(path).is_file() else None,
+        book={
+            "leadline": version,
+            "file": Path(path).name,
+            "account": labels.account(),
+            "models": [{"who": who, "labels": count} for who, count in sorted(models.items())],
+            "pairs_of_models": [[one.query_id, one.doc_id] for one in labels.labels if one.kind == "model"],
+        },
+    )
+    return write_card(path, card)
 
 
 def _keyed(held: Held, form: str, queries: "Queries | None") -> Held:

@@ -87,13 +87,19 @@ def measure_twice(
         )
     rng = np.random.default_rng(seed)
     systems = _systems(by_people, by_model, level, rng) if len(runs) >= LEAST_SYSTEMS else None
-    return MeasuredTwice(tuple(checks), systems, tuple(remarks), {**rules.to_dict(), "margin": margin})
+    switches = {**rules.to_dict(), "margin": margin, "max_grade": _top(found)}
+    return MeasuredTwice(tuple(checks), systems, tuple(remarks), switches)
+
+
+def _top(found: TwoJudges) -> float:
+    """The top of the scale, which some measures read: as declared, else that of the grades."""
+    return found.grades[-1] if found.first.max_grade is None else float(found.first.max_grade)
 
 
 def _qrels(found: TwoJudges, side: str) -> Qrels:
     frame = found.pairs.select("query_id", "doc_id", pl.col(side).alias("grade"))
     source = (found.first if side == "first" else found.second).source
-    return Qrels(frame, max_grade=found.grades[-1], source=source)
+    return Qrels(frame, max_grade=_top(found), source=source)
 
 
 def _interval(pairs: Pairs, level: float) -> Interval:

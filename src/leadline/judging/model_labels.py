@@ -2,14 +2,14 @@
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadline.certificate import Judge
 from leadline.errors import UsageError, printable
-from leadline.formats.card import Card, hash_of, read_card, write_card
+from leadline.formats.card import Card, card_path, hash_of, read_card, write_card
 from leadline.judging.autojudge import AutoJudged, Item, Result
 from leadline.judging.judgment import Judgment, content_id
 from leadline.judging.labels import Pair
@@ -73,8 +73,23 @@ def labelled_in_book(book: "Book", judge: Judge, items: Iterable[Item]) -> dict[
     }
 
 
-def labelled_in_file(path: str | Path, judge: Judge) -> dict[Pair, float]:
-    """The labels of a file that this judge made; empty where there is no such file.
+@dataclass(frozen=True)
+class InFile:
+    """The labels of a file that stay, and what was asked for each.
+
+    Attributes
+    ----------
+    grades: by pair; those of today's pairs only where the question was the same. asked: the hash of it (`Item.asked`), where
+    the card has one. stale: how many labels of today's pairs are of another text, or of one that the card does not tell.
+    """
+
+    grades: Mapping[Pair, float]
+    asked: Mapping[Pair, str]
+    stale: int = 0
+
+
+def labelled_in_file(path: str | Path, judge: Judge, items: Iterable[Item] = ()) -> InFile:
+    """The labels of a file that this judge made, without those that `items` ask anew; empty where there is no such file.
 
     Raises
     ------
@@ -83,7 +98,7 @@ def labelled_in_file(path: str | Path, judge: Judge) -> dict[Pair, float]:
     from leadline.formats.read import read_qrels
 
     if not Path(path).exists():
-        return {}
+        return InFile({}, {})
     where = printable(str(path))
     card = read_card(path)
     if card is None or card.kind != "model" or card.judge is None:
@@ -94,13 +109,25 @@ def labelled_in_file(path: str | Path, judge: Judge) -> dict[Pair, float]:
             f"[{judge.id}]; each judge has a file of its own"
         )
     rows = read_qrels(path).frame.select("query_id", "doc_id", "grade").iter_rows()
-    return {(query_id, doc_id): float(grade) for query_id, doc_id, grade in rows}
+    grades = {(query_id, doc_id): float(grade) for query_id, doc_id, grade in rows}
+    asked = {(query_id, doc_id): one for query_id, docs in card.asked.items() for doc_id, one in docs.items()}
+    stale = {one.pair for one in items if one.pair in grades and asked.get(one.pair) != one.asked}
+    kept = {pair: grade for pair, grade in grades.items() if pair not in stale}
+    return InFile(kept, {pair: one for pair, one in asked.items() if pair in kept}, len(stale))
 
 
 def write_file(
-    path: str | Path, judge: Judge, labels: Mapping[Pair, float], version: str = ""
+    path: str | Path,
+    judge: Judge,
+    labels: Mapping[Pair, float],
+    version: str = "",
+    asked: Mapping[Pair, str] | None = None,
 ) -> Sequence[Path]:
     """Write labels as a file of judgments with its card; the paths.
+
+    Parameters
+    ----------
+    asked: the hash of what was asked of each pair (`Item.asked`), for the card.
 
     Raises
     ------
@@ -126,12 +153,25 @@ def write_file(
     new = Path(path).with_name(f".{secrets.token_hex(6)}.{Path(path).name}")
     try:
         write_qrels(Qrels.checked(frame, source=str(path)), new)
-        card = Card(
-            "model", judge, labels=len(pairs), sha256=hash_of(new), made=f"{now} leadline {version}".strip()
-        )
+        made = f"{now} leadline {version}".strip()
+        card = Card("model", judge, len(pairs), hash_of(new), made=made, asked=_by_query(asked or {}))
         # The card first: labels without one would pass for people's, and a card of another state is refused.
         place = write_card(path, card)
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)
     return Path(path), place
+
+
+def remove_file(path: str | Path) -> None:
+    """Remove a file of labels none of which stays, and then its card."""
+    Path(path).unlink(missing_ok=True)
+    card_path(path).unlink(missing_ok=True)
+
+
+def _by_query(asked: Mapping[Pair, str]) -> dict[str, dict[str, str]]:
+    """As the card has it."""
+    found: dict[str, dict[str, str]] = {}
+    for (query_id, doc_id), one in sorted(asked.items()):
+        found.setdefault(query_id, {})[doc_id] = one
+    return found

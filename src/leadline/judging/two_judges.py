@@ -1,6 +1,6 @@
 """The labels of two sides on the same pairs (people and a model, or a judge's old and new version), read and put together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from leadline.judging.exchange import rows_of
 from leadline.judging.judgment import Judgment, standing
 from leadline.judging.labels import make_labels, of_kinds
 from leadline.stats.agreement import checked_scale
-from leadline.tables import Conflicts
+from leadline.tables import Conflicts, Qrels
 
 MOST_GRADES = 50
 """A longer scale is one of scores, not of grades: hardly two would ever be equal."""
@@ -38,6 +38,7 @@ class Side:
     source: the file's name as given. rows: labels read, before anything was left out.
     settled: repeated labels that the rule `conflicts` settled. negative: labels below 0: "not judged".
     judge: who made them, where that is a model and known. rule: of labels made from a book of judgments.
+    grade_map: how grades were rewritten (`tables.map_text`). max_grade: the declared top of the scale.
     """
 
     frame: pl.DataFrame
@@ -48,6 +49,8 @@ class Side:
     conflicts: str = "error"
     judge: Judge | None = None
     rule: str | None = None
+    grade_map: str | None = None
+    max_grade: float | None = None
 
     def to_dict(self, role: str) -> dict[str, Any]:
         """The side as a certificate names it among its inputs."""
@@ -60,7 +63,28 @@ class Side:
             "settled": self.settled,
             "conflicts": self.conflicts,
             "rule": self.rule,
+            "grade_map": self.grade_map,
         }
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files of labels are read, as `evaluate` reads judgments.
+
+    Attributes
+    ----------
+    form: the format that was named. comments, grade_map, max_grade: as `formats.read.read_qrels` takes them.
+    """
+
+    form: str | None = None
+    comments: bool = False
+    grade_map: Mapping[float, float] | None = None
+    max_grade: float | None = None
+
+    @property
+    def scale(self) -> dict[str, Any]:
+        """What becomes of grades, a book's too."""
+        return {"grade_map": self.grade_map, "max_grade": self.max_grade}
 
 
 @dataclass(frozen=True)
@@ -92,7 +116,7 @@ class TwoJudges:
 def read_people(
     path: str,
     conflicts: Conflicts = "error",
-    form: str | None = None,
+    how: Reading = Reading(),
     rule: str = "latest",
 ) -> Side:
     """The labels of people: judgments of any format, or a book, whose models' rows are left aside.
@@ -101,11 +125,11 @@ def read_people(
     ------
     InputError: it cannot be read or is wrong, holds no judgment of a person, or its card says that a model made it.
     """
-    if _book(path, form):
+    if _book(path, how.form):
         rows = of_kinds(rows_of(path), ("person", "unstated"))
         if not any(row.grade is not None for row in rows):
             raise InputError(f"{printable(shown_name(path))}: no judgment of a person in it")
-        side = _of_book(rows, path, rule)
+        side = _of_book(rows, path, rule, how)
     else:
         card = _card(path)
         if card is not None and card.kind == "model":
@@ -113,7 +137,7 @@ def read_people(
             raise InputError(
                 f"{printable(path)}: its card says that {printable(made)} made these labels; people's go here"
             )
-        side = _of_file(path, conflicts, form, "--human-conflicts")
+        side = _of_file(path, conflicts, how, "--human-conflicts")
     return _without_negative(side)
 
 
@@ -121,7 +145,7 @@ def read_model(
     path: str,
     said: Judge | None = None,
     conflicts: Conflicts = "error",
-    form: str | None = None,
+    how: Reading = Reading(),
 ) -> Side:
     """The labels of a model: judgments of any format with the card beside them, or the models' rows of a book.
 
@@ -134,8 +158,8 @@ def read_model(
     InputError: it cannot be read or is wrong, or holds no label of the model. UsageError: several models and none is named,
         or the options name another judge than the card.
     """
-    if _book(path, form):
-        return _without_negative(_model_of_book(path, said))
+    if _book(path, how.form):
+        return _without_negative(_model_of_book(path, said, how))
     card = _card(path)
     if card is not None and card.kind == "person":
         raise InputError(f"{printable(path)}: its card says that people made these labels; a model's go here")
@@ -144,7 +168,7 @@ def read_model(
         raise UsageError(
             f"{printable(path)} has a card that names its judge; --model and the options beside it say another one"
         )
-    return _without_negative(replace(_of_file(path, conflicts, form), judge=judge))
+    return _without_negative(replace(_of_file(path, conflicts, how), judge=judge))
 
 
 def put_together(first: Side, second: Side, grades: Sequence[float] | None = None) -> TwoJudges:
@@ -152,14 +176,14 @@ def put_together(first: Side, second: Side, grades: Sequence[float] | None = Non
 
     Parameters
     ----------
-    grades: the whole scale; None: from 0 to the first side's greatest grade.
+    grades: the whole scale; None: from 0 to the first side's greatest grade, or to the declared top of the scale.
 
     Raises
     ------
     RowsError, InputError: a label off the scale, with its file and line. NotComparableError: no pair in common.
     UsageError: a scale of more than `MOST_GRADES`.
     """
-    scale = tuple(checked_scale(scale_of(first.frame["grade"]) if grades is None else grades).tolist())
+    scale = tuple(checked_scale(whole_scale(first) if grades is None else grades).tolist())
     if len(scale) > MOST_GRADES:
         raise UsageError(
             f"{printable(first.source)}: {len(scale)} different grades are scores, which are never quite equal; a certificate "
@@ -180,6 +204,12 @@ def put_together(first: Side, second: Side, grades: Sequence[float] | None = Non
     tables = tables_of(pairs, "first", "second", scale)
     alone = (one.height - pairs.height, other.height - pairs.height)
     return TwoJudges(first, second, pairs, scale, tuple(queries), tables, *alone)
+
+
+def whole_scale(*sides: Side) -> tuple[float, ...]:
+    """The scale of labels where none is named: to their greatest grade, or to the declared top."""
+    found = [float(grade) for side in sides for grade in side.frame["grade"]]
+    return scale_of([*found, *(side.max_grade for side in sides if side.max_grade is not None)])
 
 
 def tables_of(pairs: pl.DataFrame, row: str, column: str, scale: Sequence[float]) -> npt.NDArray[np.int64]:
@@ -212,29 +242,42 @@ def _card(path: str) -> Card | None:
     return None if path == "-" else read_card(path)
 
 
-def _of_file(path: str, conflicts: Conflicts, form: str | None, option: str = "--conflicts") -> Side:
+def _of_file(path: str, conflicts: Conflicts, how: Reading, option: str = "--conflicts") -> Side:
     if conflicts not in SETTLING:
         raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(SETTLING)}")
     try:
-        qrels = read_qrels(path, input_format=form, conflicts=conflicts)
+        qrels = read_qrels(
+            path, input_format=how.form, conflicts=conflicts, comments=how.comments, **how.scale
+        )
     except RowsError as error:
         if error.advice != CONFLICT_ADVICE:
             raise
         advice = f"name a rule to settle them: {option} {', '.join(SETTLING[1:])}"
         raise RowsError(error.source, error.faults, error.total, advice) from None
-    frame = qrels.one_by_one("a certificate").frame
-    columns = ["query_id", "doc_id", "grade", *([ROW] if ROW in frame.columns else [])]
-    rows = frame.height + qrels.merged + qrels.resolved
-    return Side(frame.select(columns), qrels.source, rows, qrels.resolved, conflicts=conflicts)
+    qrels = qrels.one_by_one("a certificate")
+    return _side(qrels, qrels.frame.height + qrels.merged + qrels.resolved)
 
 
-def _of_book(rows: Sequence[Judgment], path: str, rule: str) -> Side:
-    qrels = make_labels(rows, rule).qrels(shown_name(path))
-    frame = qrels.frame.select("query_id", "doc_id", "grade")
-    return Side(frame, qrels.source, frame.height, rule=rule)
+def _of_book(rows: Sequence[Judgment], path: str, rule: str, how: Reading) -> Side:
+    qrels = make_labels(rows, rule).qrels(shown_name(path), **how.scale)
+    return _side(qrels, qrels.frame.height)
 
 
-def _model_of_book(path: str, said: Judge | None) -> Side:
+def _side(qrels: Qrels, rows: int) -> Side:
+    columns = ["query_id", "doc_id", "grade", *([ROW] if ROW in qrels.frame.columns else [])]
+    return Side(
+        qrels.frame.select(columns),
+        qrels.source,
+        rows,
+        qrels.resolved,
+        conflicts=qrels.conflicts,
+        rule=qrels.rule,
+        grade_map=qrels.grade_map,
+        max_grade=qrels.max_grade,
+    )
+
+
+def _model_of_book(path: str, said: Judge | None, how: Reading) -> Side:
     where = printable(shown_name(path))
     by_judge: dict[str, tuple[Judge, list[Judgment]]] = {}
     for row in standing(rows_of(path)):
@@ -257,7 +300,7 @@ def _model_of_book(path: str, said: Judge | None) -> Side:
         )
         raise UsageError(f"{where}: {wanted}; it has {printable(listed)}")
     judge, rows = fitting[0]
-    return replace(_of_book(rows, path, "latest"), judge=judge)
+    return replace(_of_book(rows, path, "latest", how), judge=judge)
 
 
 def _meant(said: Judge, judge: Judge) -> bool:

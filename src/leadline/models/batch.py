@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from leadline.errors import UsageError, printable
-from leadline.models.budget import Budget, most_tokens
+from leadline.models.budget import Budget, budget_of
 from leadline.models.cache import Cache
 from leadline.models.call import Answer, Answers, Call, Limits, Model, ModelError, Reply, key_of
 from leadline.models.waiting import result_of
@@ -101,6 +101,7 @@ async def ask_all(
     *,
     cache: Cache | None = None,
     limits: Limits = Limits(),  # noqa: B008
+    budget: Budget | None = None,
     concurrency: int = 8,
     tries: int = 5,
     watch: Watch | None = None,
@@ -114,6 +115,7 @@ async def ask_all(
 
     Parameters
     ----------
+    budget: of several batches together (`budget_of`), in the place of `limits`; `spent` of the answers is then of all of them.
     concurrency: calls on their way at most; fewer after 429 or 5xx. tries: requests for one call at most.
     watch: told (done, total) after each call. patience: the waits between tries.
 
@@ -129,8 +131,7 @@ async def ask_all(
     """
     if concurrency < 1 or tries < 1:
         raise UsageError(f"concurrency and tries are 1 or more, not {concurrency} and {tries}")
-    rate = cache.tokens_per_byte(model) if cache is not None else None
-    budget = Budget(limits, rate[0] if rate else None, most_tokens(model.parameters))
+    budget = budget or budget_of(model, limits, cache)
     work = _Work(model, calls, cache, budget, Lanes(concurrency), tries, watch, patience)
     interrupted = _prepare(work)
     try:
@@ -151,6 +152,7 @@ def answers_of(
     *,
     cache: Cache | None = None,
     limits: Limits = Limits(),  # noqa: B008
+    budget: Budget | None = None,
     concurrency: int = 8,
     tries: int = 5,
     watch: Watch | None = None,
@@ -170,6 +172,7 @@ def answers_of(
                 calls,
                 cache=cache,
                 limits=limits,
+                budget=budget,
                 concurrency=concurrency,
                 tries=tries,
                 watch=watch,

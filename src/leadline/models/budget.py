@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from leadline.errors import UsageError, amount
-from leadline.models.cache import prompt_bytes
-from leadline.models.call import Call, Limits, Reply, Spent
+from leadline.models.cache import Cache, prompt_bytes
+from leadline.models.call import Call, Limits, Model, Reply, Spent
 
 PER_TOKEN = 4
 """Bytes of UTF-8 for one token where nothing was measured: English in the vocabularies of today."""
@@ -93,11 +93,6 @@ class Budget:
             return f"the next call might exceed the budget of {limits.money:g} in money"
         return ""
 
-    @property
-    def waiting(self) -> bool:
-        """Whether calls are on their way, whose end may make room for others."""
-        return bool(self._held)
-
     def sent(self, number: int, call: Call) -> None:
         """A request goes out."""
         self._calls += 1
@@ -132,3 +127,14 @@ class Budget:
     def _estimate(self, call: Call) -> Held:
         prompt = int(prompt_bytes(call) * self._rate) + 1
         return Held(prompt, self._longest if self.most is None else self.most)
+
+
+def budget_of(model: Model, limits: Limits, cache: Cache | None = None) -> Budget:
+    """The budget of calls of one model, with what the cache knows of its tokens. One budget may serve several batches.
+
+    Raises
+    ------
+    UsageError: wrong limits.
+    """
+    rate = cache.tokens_per_byte(model) if cache is not None else None
+    return Budget(limits, rate[0] if rate else None, most_tokens(model.parameters))

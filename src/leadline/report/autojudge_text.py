@@ -43,8 +43,8 @@ class Work:
     notes: Sequence[str] = ()
 
 
-def plan_text(plan: Plan, judge: Judge, already: int = 0) -> str:
-    """The plan in a few lines."""
+def plan_text(plan: Plan, judge: Judge, already: int = 0, notes: Sequence[str] = ()) -> str:
+    """The plan in a few lines; notes are what to know before it is carried out."""
     asked = amount(plan.to_ask, "call")
     aside = [
         f"{count} {words}"
@@ -73,6 +73,7 @@ def plan_text(plan: Plan, judge: Judge, already: int = 0) -> str:
         lines.append(f"  {'! ' if plan.enough is False else ''}{plan.why}")
     if plan.interrupted:
         lines.append(f"! {interrupted_note(plan.interrupted)}")
+    lines += [f"! {note}" for note in notes]
     return "\n".join(_wrapped(line) for line in lines) + "\n"
 
 

@@ -1,12 +1,9 @@
 """Scores as Markdown: tables as GitHub shows them, with the account under them."""
 
-import re
-
 from leadline.errors import printable
 from leadline.report import wording
+from leadline.report.markdown_marks import code, escaped
 from leadline.scores import Scores, Summary
-
-SPECIAL = re.compile(r"([\\`*_\[\]<|~&])")
 
 
 def markdown_text(scores: Scores) -> str:
@@ -32,29 +29,6 @@ def markdown_text(scores: Scores) -> str:
 
         blocks.append("\n".join(powered_markdown(scores.powered)))
     return "\n\n".join(blocks) + "\n"
-
-
-def escaped(text: str) -> str:
-    r"""Text that Markdown shows as it is.
-
-    >>> escaped("a|b <i>")
-    'a\\|b \\<i>'
-    """
-    return SPECIAL.sub(r"\\\1", text)
-
-
-def code(text: str) -> str:
-    """Text as a code span in a table's cell, whatever it holds.
-
-    >>> code("P(rel=2)@5")
-    '`P(rel=2)@5`'
-    """
-    text = printable(text)
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if "`" in text else ""
-    # GitHub takes a table apart at its pipes first, also inside code.
-    return f"{fence}{pad}{text}{pad}{fence}".replace("|", "\\|")
 
 
 def _table(scores: Scores, group: str | None) -> list[str]:

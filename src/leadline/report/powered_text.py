@@ -1,14 +1,13 @@
 """Few labels of people and many of a model, in words and tables: both intervals with their widths, the same in every format."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from leadline.errors import amount, printable
 from leadline.prediction_powered import ASSUMPTIONS
 from leadline.report import wording
+from leadline.report.lines_and_tables import listed, markdown_table, wrapped
 from leadline.scores import Ends, Powered, PoweredScores
 
-WIDTH = 100
 HEAD = ("by", "estimate", "interval", "width", "queries")
 NAMES = {"both": "people and model", "human": "people alone", "judge": "model alone"}
 BIASED = "biased as the model is: not to be trusted alone"
@@ -20,7 +19,7 @@ def powered_text(found: PoweredScores) -> Iterator[str]:
     for row in found.rows:
         lines = [list(cells(row, name)) for name in NAMES]
         yield ""
-        yield from _wrapped(title(row))
+        yield wrapped(title(row))
         head = [HEAD[0], HEAD[1], f"{row.level:.0%} {HEAD[2]}", *HEAD[3:]]
         widths = [max(len(line[place]) for line in [head, *lines]) for place in range(len(head))]
         for line in [head, *lines]:
@@ -28,16 +27,10 @@ def powered_text(found: PoweredScores) -> Iterator[str]:
             aligned += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
             yield f"  {'  '.join(aligned)}".rstrip()
         for said in told(row):
-            yield from _wrapped(said, "  ")
+            yield wrapped(said, "  ")
     yield ""
     for said in notes(found):
-        yield from _wrapped(said)
-
-
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        printable(text), WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False
-    )
+        yield wrapped(said)
 
 
 def summary(found: PoweredScores) -> str:
@@ -127,8 +120,10 @@ def powered_table(found: PoweredScores) -> tuple[Sequence[tuple[str, bool]], lis
 def powered_markdown(found: PoweredScores) -> list[str]:
     """The same as lines of Markdown."""
     head, rows = powered_table(found)
-    lines = [f"**Prediction-powered (PPI++)**: {summary(found)}", ""]
-    lines.append("| " + " | ".join(name for name, _ in head) + " |")
-    lines.append("|" + "|".join("--:" if numeric else "---" for _, numeric in head) + "|")
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return [*lines, "", *(f"- {printable(note)}" for note in notes(found))]
+    return [
+        f"**Prediction-powered (PPI++)**: {summary(found)}",
+        "",
+        *markdown_table([name for name, _ in head], rows, [numeric for _, numeric in head]),
+        "",
+        listed(notes(found)),
+    ]

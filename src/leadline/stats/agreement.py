@@ -180,6 +180,22 @@ def grade_counts(units: Sequence[Sequence[float]], grades: Sequence[float]) -> n
     return counts.reshape(len(units), scale.size)
 
 
+def table_counts(table: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """The same of the items that a confusion table of two judges counts, shape (items, grades), in no order of theirs.
+
+    Raises
+    ------
+    UsageError: the table is not square, or holds a negative count.
+
+    >>> table_counts([[1, 1], [0, 0]]).tolist()
+    [[2, 0], [1, 1]]
+    """
+    counts = _square(table).astype(np.int64)
+    one = np.eye(len(counts), dtype=np.int64)
+    cells = (one[:, None, :] + one[None, :, :]).reshape(-1, len(counts))
+    return np.repeat(cells, counts.reshape(-1), axis=0)
+
+
 def gwet_ac(counts: npt.ArrayLike, grades: Sequence[float], weights: str = "none") -> float | None:
     """Gwet's AC1 (weights `none`) or AC2: (p_a − p_e)/(1 − p_e), with p_e = T/(q(q − 1)) · Σπ(1 − π).
 
@@ -190,7 +206,7 @@ def gwet_ac(counts: npt.ArrayLike, grades: Sequence[float], weights: str = "none
 
     Parameters
     ----------
-    counts: shape (units, q), see `grade_counts`; for two judges it may be made of a confusion table.
+    counts: shape (units, q), see `grade_counts`, or `table_counts` for two judges.
 
     Raises
     ------

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from leadline.errors import UsageError
 from leadline.stats.agreement import (
     NO_VARIATION,
+    checked_scale,
     finite_or_none,
     grade_distances,
     kappas,
@@ -35,48 +36,31 @@ class KappaChange:
     weights: str
 
 
-def agreement_by_query(
-    tables: npt.ArrayLike, rng: np.random.Generator, level: float = LEVEL, resamples: int = RESAMPLES
-) -> Interval:
-    """The share of equal grades over all items, with the interval by resampling queries, as `agreement.kappa_by_query`.
+@dataclass(frozen=True)
+class Shares:
+    """What a confusion table says besides kappa, each with its interval over queries.
 
-    Parameters
+    Attributes
     ----------
-    tables: shape (queries, k, k), the confusion table of each query.
-
-    Raises
-    ------
-    UsageError: another shape, a negative count, a level that is not between 0 and 1, or fewer than 1 resamples.
-
-    >>> tables = [[[3, 0], [0, 2]], [[2, 1], [0, 2]], [[1, 0], [1, 4]], [[4, 1], [0, 0]], [[0, 1], [0, 1]]]
-    >>> interval = agreement_by_query(tables, np.random.default_rng(1))
-    >>> round(interval.estimate, 3), interval.n
-    (0.826, 5)
+    agreement: the share of equal grades. above: that less the share of the rows' most frequent grade, which is what the best
+    constant judge reaches. step: the mean of column − row, in grades.
     """
-    every = _tables(tables, level)
-    if not every.any():
-        return Interval(None, None, None, level, "bootstrap", len(every), NO_TRIALS)
-    parts = np.stack([np.trace(every, axis1=1, axis2=2), every.sum(axis=(1, 2))], axis=1)
-    seen = parts.sum(axis=0)
 
-    def shares(sums: Floats) -> Floats:
-        out = np.full(len(sums), np.nan)
-        answer: Floats = np.divide(sums[:, 0], sums[:, 1], out=out, where=sums[:, 1] > 0)
-        return answer
-
-    draws = resampled_sums(parts, rng, resamples, shares)
-    return percentile_interval(float(seen[0] / seen[1]), draws, level, len(every))
+    agreement: Interval
+    above: Interval
+    step: Interval
 
 
-def gwet_by_query(
+def shares_by_query(
     tables: npt.ArrayLike,
     rng: np.random.Generator,
-    weights: str = "quadratic",
     grades: Sequence[float] | None = None,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
-) -> Interval:
-    """Gwet's AC1 or AC2 of two judges (`agreement.gwet_ac`) with the interval by resampling queries.
+) -> Shares:
+    """Exact agreement, agreement less the majority class, and the mean step, over all items, by resampling queries.
+
+    All three are of the same resamples, drawn as `agreement.kappa_by_query` draws them.
 
     Parameters
     ----------
@@ -84,19 +68,40 @@ def gwet_by_query(
 
     Raises
     ------
-    UnknownNameError: other weights. UsageError: as `agreement_by_query`, or not k grades.
+    UsageError: another shape, a negative count, not k grades, a level that is not between 0 and 1, or fewer than 1 resamples.
 
     >>> tables = [[[3, 0], [0, 2]], [[2, 1], [0, 2]], [[1, 0], [1, 4]], [[4, 1], [0, 0]], [[0, 1], [0, 1]]]
-    >>> round(gwet_by_query(tables, np.random.default_rng(1)).estimate, 3)
-    0.653
+    >>> found = shares_by_query(tables, np.random.default_rng(1))
+    >>> round(found.agreement.estimate, 3), round(found.step.estimate, 3), found.agreement.n
+    (0.826, 0.087, 5)
     """
     every = _tables(tables, level)
-    distances = grade_distances(grades, weights, every.shape[1])
-    seen = finite_or_none(_acs(every.sum(axis=0)[None], distances)[0])
-    if seen is None:
-        return Interval(None, None, None, level, "bootstrap", len(every), NO_TRIALS)
-    draws = resampled_sums(every, rng, resamples, lambda sums: _acs(sums, distances))
-    return percentile_interval(seen, draws, level, len(every))
+    k = every.shape[1]
+    scale = checked_scale(range(k) if grades is None else grades)
+    if scale.size != k:
+        raise UsageError(f"{scale.size} grades for a table of {k} by {k}")
+    if not every.any():
+        nothing = Interval(None, None, None, level, "bootstrap", len(every), NO_TRIALS)
+        return Shares(nothing, nothing, nothing)
+    steps = scale[None, :] - scale[:, None]
+
+    def values(sums: Floats) -> Floats:
+        n = sums.sum(axis=(1, 2))
+        agreed = np.trace(sums, axis1=1, axis2=2)
+        # The best constant judge of the resample, not that of the sample: it too is chosen by what it is measured on.
+        constant = sums.sum(axis=2).max(axis=1)
+        parts = np.column_stack([agreed, agreed - constant, (sums * steps).sum(axis=(1, 2))])
+        out = np.full(parts.shape, np.nan)
+        answer: Floats = np.divide(parts, n[:, None], out=out, where=n[:, None] > 0)
+        return answer
+
+    seen = values(every.sum(axis=0)[None])[0]
+    draws = resampled_sums(every, rng, resamples, values)
+    made = (
+        percentile_interval(float(value), column, level, len(every))
+        for value, column in zip(seen, draws.T, strict=True)
+    )
+    return Shares(*made)
 
 
 def kappa_change(
@@ -120,7 +125,7 @@ def kappa_change(
 
     Raises
     ------
-    UnknownNameError: other weights. UsageError: tables of different shapes, or as `agreement_by_query`.
+    UnknownNameError: other weights. UsageError: tables of different shapes, or as `shares_by_query`.
 
     >>> old = [[[3, 2], [1, 2]], [[2, 1], [1, 2]], [[1, 1], [1, 4]], [[4, 1], [0, 1]], [[1, 1], [0, 1]]]
     >>> new = [[[4, 1], [0, 3]], [[3, 0], [1, 2]], [[2, 0], [0, 5]], [[4, 1], [0, 1]], [[1, 1], [0, 1]]]
@@ -153,20 +158,3 @@ def _tables(tables: npt.ArrayLike, level: float) -> Floats:
         raise UsageError("the tables hold something else than counts")
     check_level(level)
     return every
-
-
-def _acs(tables: Floats, distances: Floats) -> Floats:
-    """Gwet's AC of each table of a stack (see `agreement.gwet_ac`), NaN where it has none."""
-    k = len(distances)
-    n = tables.sum(axis=(1, 2))
-    out = np.full(len(n), np.nan)
-    if k < 2:
-        return out
-    agreement = 1 - distances / distances.max()
-    there = n > 0
-    shares = tables[there] / n[there, None, None]
-    seen = (shares * agreement).sum(axis=(1, 2))
-    of_grades = (shares.sum(axis=1) + shares.sum(axis=2)) / 2
-    chance = agreement.sum() / (k * (k - 1)) * (of_grades * (1 - of_grades)).sum(axis=1)
-    out[there] = np.divide(seen - chance, 1 - chance, out=np.full(len(seen), np.nan), where=chance < 1)
-    return out

@@ -32,8 +32,7 @@ class PredictionPowered:
     lam: λ, how much the judge counts, 0 to 1; 0 is people alone. rectifier: mean of human − judge over the labelled
         queries, None without any. correlation: of human and judge over the labelled queries, None where one is constant.
     n, n_unlabelled: queries with human and judge values, and with the judge's alone.
-    human_only: the labelled queries alone, by the same formula with λ = 0. judge_only: the judge's values on the
-        unlabelled queries as if they were people's: biased as the judge is, and shown to be compared, never to decide.
+    human_only: the labelled queries alone, by the same formula with λ = 0.
     gain: variance of human_only ÷ variance of the estimate: with gain 2, n labels do the work of 2n. None where either
         has no variance.
     reason: why λ is 0, None where it is not.
@@ -47,7 +46,6 @@ class PredictionPowered:
     n: int
     n_unlabelled: int
     human_only: Interval
-    judge_only: Interval
     gain: float | None
     reason: str | None = None
 
@@ -103,31 +101,11 @@ def prediction_powered_mean(
     if human.size < least:
         interval = replace(interval, low=None, high=None, reason=f"labelled queries<{least}")
     rectifier = float((human - judge).mean()) if human.size else None
-    alone, by_judge = (_interval(row, rest[:0], ddof, method, level) for row in (human, rest))
+    alone = _interval(human, rest[:0], ddof, method, level)
     return PredictionPowered(
         interval.estimate, interval, lam, rectifier, _correlation(human, judge), human.size, rest.size,
-        alone, by_judge, _gain(human, left, right, ddof), reason,
+        alone, _gain(human, left, right, ddof), reason,
     )  # fmt: skip
-
-
-def variance_ratio(correlation: float, n: int, n_unlabelled: int) -> float:
-    """Variance of PPI++ ÷ that of the human labels alone, where λ is the best one: 1 − ρ²/(1 + n/N).
-
-    For planning: with a judge that correlates by .7 with people, query by query, 100 labels and 2,000 without, the
-    variance is .53 of what people alone give, and the interval .73 as wide. With a correlation below 0 it is 1 (λ = 0).
-
-    Raises
-    ------
-    UsageError: a correlation outside [−1, 1], n below 1 or N below 0.
-
-    >>> round(variance_ratio(0.7, 100, 2000), 4)
-    0.5333
-    """
-    if not -1 <= correlation <= 1:
-        raise UsageError(f"correlation {correlation} is not between -1 and 1")
-    if n < 1 or n_unlabelled < 0:
-        raise UsageError(f"{n} labelled and {n_unlabelled} other queries are no numbers of queries")
-    return 1 - max(correlation, 0.0) ** 2 * n_unlabelled / (n + n_unlabelled)
 
 
 def _lambda(human: Floats, judge: Floats, rest: Floats, ddof: int, tuned: bool) -> tuple[float, str | None]:

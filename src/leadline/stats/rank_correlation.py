@@ -28,15 +28,13 @@ class RankAgreement:
     ----------
     tau: Kendall's tau-b. tau_ap: with the first as the truth. Both −1 to 1; their n counts the queries, their method is
         `bootstrap-se`; without an estimate where an order ties all systems. tau_ap_symmetric: mean of tau_AP both ways round.
-    systems: how many. tied_truth, tied_other: pairs of systems with equal means in each.
+    systems: how many.
     """
 
     tau: Interval
     tau_ap: Interval
     tau_ap_symmetric: float | None
     systems: int
-    tied_truth: int
-    tied_other: int
 
 
 def kendall_tau(truth: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
@@ -122,7 +120,7 @@ def rank_agreement(
     n, systems = first.shape
     if not n:
         nothing = Interval(None, None, None, level, METHOD, 0, NO_TRIALS)
-        return RankAgreement(nothing, nothing, None, systems, 0, 0)
+        return RankAgreement(nothing, nothing, None, systems)
     x, y = first.mean(axis=0)[None], second.mean(axis=0)[None]
     seen = _both(x, y)
     draws = _draws(first, second, rng, resamples)
@@ -135,7 +133,7 @@ def rank_agreement(
     )
     other_way = finite_or_none(_tau_aps(y, x)[0])
     symmetric = None if ap.estimate is None or other_way is None else (ap.estimate + other_way) / 2
-    return RankAgreement(tau, ap, symmetric, systems, _tied(x), _tied(y))
+    return RankAgreement(tau, ap, symmetric, systems)
 
 
 def _draws(first: Floats, second: Floats, rng: np.random.Generator, resamples: int) -> Floats:
@@ -219,9 +217,3 @@ def _tau_aps(truth: Floats, other: Floats) -> Floats:
     answer = (weights * right).sum(axis=1) / max(systems - 1, 1)
     known = np.any(first != 0, axis=(1, 2)) & np.any(second != 0, axis=(1, 2))
     return np.where(known, answer, np.nan)
-
-
-def _tied(scores: Floats) -> int:
-    """Pairs of systems with equal scores."""
-    systems = int(scores.shape[1])
-    return (int((_signs(scores) == 0).sum()) - systems) // 2
