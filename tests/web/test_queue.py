@@ -57,6 +57,16 @@ def test_everybody_has_an_order_of_their_own_that_stays() -> None:
     assert many.all("ana") != many.all("bob") != [one.name for one in many.pairs]
 
 
+def test_a_pair_of_the_pool_that_nobody_judged_takes_no_place() -> None:
+    """A sampled pool in the book has −1 where nobody judged; under a person's name it is still nobody's grade."""
+    room = Room(4, Plan(overlap=0, repeats=0))
+    for one in room.pairs:
+        room.take(Judgment(one.query_id, one.doc_id, -1, who="pool", stratum="1-10", when=""))
+    assert len(room.all("ana")) == 4
+    room.say(room.all("ana")[0], "ana", 0)
+    assert len(room.all("bob")) == 3
+
+
 def test_the_file_order_is_kept_in_bands_and_a_query_stays_together() -> None:
     room = Room(60, Plan(order="file", overlap=0, repeats=0))
     places = [room.queue.pairs[name].place for name in room.all("ana")]
