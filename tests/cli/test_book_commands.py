@@ -1,5 +1,6 @@
 """The commands `book` and `agreement`: import, export, merge, status, and books as `--qrels`."""
 
+import csv
 import json
 import sqlite3
 import subprocess
@@ -267,6 +268,11 @@ def test_agreement(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert report["left_out"] == {"models": 1, "single": 0}
     lines = (folder / "p.csv").read_text().splitlines()
     assert lines[0].startswith("who,judgments,graded") and lines[1].startswith("ana,4,3") and len(lines) == 3
+    table = {row["who"]: row for row in csv.DictReader((folder / "p.csv").read_text().splitlines())}
+    # ana: as above. bob: 10 s for the one judgment that says its time, and no pair seen twice.
+    names = ("hours", "pairs_an_hour", "self_agreement", "self_kappa", "median_seconds")
+    assert [float(table["ana"][name]) for name in names] == [200 / 3600, 72, 0, 0, 45]
+    assert [table["bob"][name] for name in names] == [str(10 / 3600), "360.0", "", "", "10.0"]
     assert "| a | b | pairs |" in (folder / "a.md").read_text()
 
 

@@ -285,12 +285,46 @@ def test_the_offline_kit(capsys: pytest.CaptureFixture[str]) -> None:
     assert not re.search(r"\bodd\b", page)
 
 
+def test_the_kit_shows_images_of_the_hosts_that_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("jinja2", reason="the kit needs the extra serve")
+    hosts = {"x": "img.example", "y": "other.example", "z": "Second.example:8443"}
+    cards = [
+        {"id": doc, "text": doc, "image": f"https://{host.lower()}/{doc}.png"} for doc, host in hosts.items()
+    ]
+    Path("cards.jsonl").write_text("".join(json.dumps(card) + "\n" for card in cards))
+    kit = (*JUDGED, "-k", "3", "--kit", "ana.html", "--documents", "cards.jsonl")
+    _, _, err = leadline(capsys, *kit)
+    advice = re.search(r"images are not shown; to show them: (.+)", err)
+    assert advice and "https://" not in Path("ana.html").read_text(encoding="utf-8")
+    # What the advice names, pool takes.
+    named = advice[1].split()
+    assert named == [
+        word
+        for host in ("img.example", "other.example", "second.example:8443")
+        for word in ("--image-host", host)
+    ]
+    assert leadline(capsys, *kit, *named)[0] == 0
+    assert "img-src https://img.example https://other.example https://second.example:8443;" in Path(
+        "ana.html"
+    ).read_text(encoding="utf-8")
+    _, _, err = leadline(capsys, *kit, "--image-host", "img.example", "--image-host", "Second.example:8443")
+    assert "to show them: --image-host other.example" in err
+    page = Path("ana.html").read_text(encoding="utf-8")
+    assert "https://img.example/x.png" in page and "https://second.example:8443/z.png" in page
+    assert "other.example" not in page
+
+
 @pytest.mark.parametrize(
     ("kit", "told"),
     [
         (("--kit", "ana.html"), "--documents FILE"),
         (("--kit", "ana.txt", "--documents", "docs.jsonl"), "FILE.html"),
         (("--who", "ana"), "--who goes with --kit"),
+        (("--image-host", "img.example"), "--image-host goes with --kit"),
+        (
+            ("--kit", "ana.html", "--documents", "docs.jsonl", "--image-host", "a; script-src *"),
+            "a host's name",
+        ),
         (("--kit", "ana.html", "--documents", "none.jsonl"), "none.jsonl"),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from office import Someone, alone, pair, setup, team
 
+from leadline.cli.main import run
 from leadline.judging.book import Book
 from leadline.judging.judgment import Judgment
 from leadline.web.documents import Document, Documents
@@ -292,22 +293,25 @@ def test_what_is_not_there_is_said_in_the_same_shape(ana: Someone) -> None:
     assert ana.get("next?count=0").status_code == ana.get("next?count=51").status_code == 422
 
 
-def test_agreement_is_that_of_the_command(tmp_path: Path) -> None:
+def test_agreement_is_that_of_the_command(target: str, capsys: pytest.CaptureFixture[str]) -> None:
     """ana and bob: 0 0, 1 1, 2 2, 3 0 over four pairs, eve alone on a fifth; ana saw one twice and differed."""
     from leadline.judging.agreement import Rules as Reckoning
     from leadline.judging.agreement import agreement_report
 
-    book = str(tmp_path / "b.db")
     rows = [
         Judgment(f"q{i % 3}", f"d{i}", grade, who="ana", seconds=10) for i, grade in enumerate([0, 1, 2, 3])
     ]
     rows += [Judgment(f"q{i % 3}", f"d{i}", grade, who="bob") for i, grade in enumerate([0, 1, 2, 0])]
     rows += [Judgment("q1", "d4", 1, who="eve"), Judgment("q0", "d0", 1, who="ana", repeat=True, when=LATER)]
-    with Book.open(book) as opened:
+    with Book.open(target) as opened:
         opened.add(rows)
-    with alone(setup(book)) as ana:
+    with alone(setup(target)) as ana:
         found = ana.get("agreement").json()
     report = agreement_report(rows, Reckoning(scale=(0.0, 1.0, 2.0, 3.0)))
+    with pytest.raises(SystemExit) as ended:
+        run(["agreement", target, "--grades", "0,1,2,3", "--format", "json"])
+    printed = json.loads(capsys.readouterr().out)
+    assert not ended.value.code and {name: printed[name] for name in report} == report
     assert (found["people"], found["pairs"]) == (3, 4)
     assert (
         found["alpha"] == report["alpha"]["ordinal"]

@@ -95,6 +95,26 @@ def test_documents_from_rows_with_cards(tmp_path: Path) -> None:
     assert len(documents) == 2
 
 
+@pytest.mark.parametrize(
+    ("listed", "image", "shown"),
+    [
+        ("img.example", "https://img.example:443/a.png", True),
+        ("img.example", "http://IMG.example/a.png", True),
+        # The content policy of the pages would not let it through.
+        ("img.example", "https://img.example:8443/a.png", False),
+        ("Img.example:8443", "https://img.example:8443/a.png", True),
+        ("*.img.example", "https://cdn.img.example/a.png", True),
+        ("*.img.example", "https://img.example/a.png", False),
+        ("*.img.example", "https://badimg.example/a.png", False),
+        ("img.example", "https://img.example:99999/a.png", False),
+    ],
+)
+def test_which_image_a_host_lets_through(tmp_path: Path, listed: str, image: str, shown: bool) -> None:
+    file = lines(tmp_path / "d.jsonl", {"id": "a", "text": "one", "image": image})
+    documents, _ = read_documents(file, ["a"], [listed])
+    assert (documents.by_id["a"].image is not None) == shown
+
+
 def test_documents_from_a_table(tmp_path: Path) -> None:
     file = tmp_path / "d.csv"
     file.write_text("docno,text,document_id,start,Colour\na#0,one ,a,0,\na#1,two,a,4,red\n")

@@ -1,12 +1,16 @@
 """Who judges what next: orders, overlap, repeats, reservations; and the counts against a recount."""
 
 import uuid
+from inspect import signature
 from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from office import pair
 
+from leadline.cli.judge import judge
+from leadline.cli.serve import serve
+from leadline.judging.assignment import is_repeated
 from leadline.judging.judgment import Judgment
 from leadline.web.pairs import Pair
 from leadline.web.queue import APART, BAND, Plan, Queue, again
@@ -41,6 +45,21 @@ class Room:
         return self.queue.next(who, 10_000, NOW)
 
 
+def test_one_pair_in_ten_for_two_and_one_in_twenty_again() -> None:
+    """What is shared out where nobody says otherwise, in the plan and at the command line."""
+    plan = Plan()
+    assert (plan.overlap, plan.people, plan.repeats) == (0.1, 2, 0.05)
+    for command in (judge, serve):
+        given = signature(command).parameters
+        assert [given[name].default for name in ("overlap", "people", "repeats")] == [0.1, 2, 0.05]
+    room = Room(2000, plan)
+    wanted = [room.queue.wanted(name) for name in room.queue.pairs]
+    # The draw is by hash: 200 and 100 of 2000, give or take four standard deviations (√(2000·p·(1 − p)) = 13 and 10).
+    assert set(wanted) == {1, 2} and abs(wanted.count(2) - 200) <= 54
+    twice = [is_repeated((one.query_id, one.doc_id), "ana", plan.seed, plan.repeats) for one in room.pairs]
+    assert abs(sum(twice) - 100) <= 40
+
+
 def test_everybody_has_an_order_of_their_own_that_stays() -> None:
     """j47: the same after a reload, every pair once over all pages."""
     room = Room(5, Plan(seed="set-7", overlap=0, repeats=0))
@@ -55,6 +74,16 @@ def test_everybody_has_an_order_of_their_own_that_stays() -> None:
     assert pages == ana
     many = Room(100, Plan(overlap=0, repeats=0))
     assert many.all("ana") != many.all("bob") != [one.name for one in many.pairs]
+
+
+def test_a_pair_of_the_pool_that_nobody_judged_takes_no_place() -> None:
+    """A sampled pool in the book has −1 where nobody judged; under a person's name it is still nobody's grade."""
+    room = Room(4, Plan(overlap=0, repeats=0))
+    for one in room.pairs:
+        room.take(Judgment(one.query_id, one.doc_id, -1, who="pool", stratum="1-10", when=""))
+    assert len(room.all("ana")) == 4
+    room.say(room.all("ana")[0], "ana", 0)
+    assert len(room.all("bob")) == 3
 
 
 def test_the_file_order_is_kept_in_bands_and_a_query_stays_together() -> None:

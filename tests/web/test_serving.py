@@ -223,9 +223,23 @@ def test_ten_at_once_lose_nothing(target: str, tmp_path: Path) -> None:
     assert len(seen.saved) == 50
 
 
+MOST_TIMES = 15
+"""How many times as long as a request that does nothing a save may take, both at their p95 in the same run. Seen were 2.7 to
+3.7 on a quiet machine of two processors, and 4.9 at a load average of 17; both move with the machine, their ratio less."""
+
+
 @pytest.mark.prove
 @pytest.mark.skipif(os.environ.get("LEADLINE_PROVE") != "1", reason="the long form: LEADLINE_PROVE=1")
-def test_fifty_at_once_for_a_minute_lose_nothing(target: str, tmp_path: Path) -> None:
+def test_fifty_at_once_for_a_minute_lose_nothing(
+    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The bar is 40 ms at p95 on a quiet machine; what is held is the ratio, which another load hardly moves."""
     seen = load.run(target, 50, 60, tmp_path)
+    save, nothing = (load.percentile(values, 0.95) for values in (seen.save, seen.nothing))
+    with capsys.disabled():
+        print(
+            f"\nsave p95 {save:.1f} ms (the bar: 40 ms), nothing p95 {nothing:.1f} ms, {save / nothing:.1f} times"
+        )
     assert load.lost(target, seen) == set() and seen.refused == []
     assert len(seen.saved) == 3000
+    assert len(seen.nothing) >= 100 and save / nothing <= MOST_TIMES

@@ -30,7 +30,7 @@ FileFormat = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="book, trec, jsonl, csv, tsv, parquet, beir, or another tool's: quepid, quepid-book, rank_eval, opensearch, …",
+        help="book, trec, trec-sampled, jsonl, csv, tsv, parquet, beir, or another tool's: quepid, rank_eval, opensearch, …",
     ),
 ]
 QueriesFile = Annotated[

@@ -10,6 +10,7 @@ import typer
 from leadline.cli import options
 from leadline.cli.chosen import listed, prepared, settled, without_judgments
 from leadline.cli.evaluate import check_arguments, load_plugins, progress
+from leadline.cli.serving import image_hosts
 from leadline.errors import UsageError, amount, printable
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from leadline.tables import Qrels, RunSource
 
 FORMATS = ("table", "json")
+KIT = ("kit", "documents", "queries", "guideline", "scale", "who", "image_host")
 NOTHING_TO_POOL = 4
 """The exit code where every pair is judged already."""
 
@@ -82,6 +84,12 @@ KitScale = Annotated[str | None, typer.Option(help="With --kit: the grades, as `
 KitWho = Annotated[
     str | None, typer.Option(metavar="NAME", help="With --kit: whose page it is (else the page asks).")
 ]
+KitImageHosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--image-host", metavar="HOST", help="With --kit: show images of this host; may be repeated."
+    ),
+]
 PoolWrite = Annotated[
     list[str] | None,
     typer.Option(metavar="FILE", help="Also write: .jsonl or .csv: the pairs to judge; .json: the report."),
@@ -112,6 +120,7 @@ def pool(
     guideline: KitGuideline = None,
     scale: KitScale = None,
     who: KitWho = None,
+    image_host: KitImageHosts = None,
     duplicates: options.Duplicates = None,
     ignore_self: options.IgnoreSelf = None,
     collapse: options.Collapse = None,
@@ -131,13 +140,11 @@ def pool(
     Example: leadline pool bm25.run dense.run --qrels qrels.txt --budget 200 --write to-judge.jsonl
     """
     given = dict(locals())
-    page = {name: given.pop(name) for name in ("kit", "documents", "queries", "guideline", "scale", "who")}
+    page = {name: given.pop(name) for name in KIT}
     _check_kit(page)
     # The setting `order` is how a run is ordered; the option says in which order to judge.
     chosen = settled(given | {"order": None}) | {"documents": None if kit else documents}
-    form = chosen["format"] or "table"
-    if form not in FORMATS:
-        raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
+    form = _form(chosen["format"] or "table")
     kinds = [(path, _kind(path)) for path in write or []]
     wish = _wish(given, chosen)
     _refuse(runs, chosen, wish, pooled_qrels)
@@ -222,21 +229,22 @@ def _write(report: "PoolReport", kinds: list[tuple[str, str]], pooled_qrels: str
         write_qrels(report.sample.qrels(), pooled_qrels)
 
 
-def _check_kit(page: Mapping[str, str | None]) -> None:
+def _check_kit(page: Mapping[str, Any]) -> None:
     """Refuse before any work a kit that cannot be written, and its options without it."""
     if page["kit"] is None:
         # The queries also give ids to files that name queries by text, and the documents to texts without ids.
         alone = ("queries", "documents")
         without = [name for name, value in page.items() if value is not None and name not in alone]
         if without:
-            raise UsageError(f"--{without[0]} goes with --kit FILE.html")
+            raise UsageError(f"--{without[0].replace('_', '-')} goes with --kit FILE.html")
     elif Path(page["kit"]).suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"--kit {printable(page['kit'])}: an offline page is FILE.html")
     elif page["documents"] is None:
         raise UsageError("--kit needs the texts to judge: --documents FILE")
+    image_hosts(page["image_host"])
 
 
-def _write_kit(page: Mapping[str, str | None], report: "PoolReport") -> None:
+def _write_kit(page: Mapping[str, Any], report: "PoolReport") -> None:
     """Write the offline page with the pairs that the report lists."""
     from leadline.web.kit import write_kit
     from leadline.web.setup import Files, read_files
@@ -254,13 +262,19 @@ def _write_kit(page: Mapping[str, str | None], report: "PoolReport") -> None:
                 page["scale"],
                 (),
                 None,
-                (),
+                image_hosts(page["image_host"]),
             )
         )
     for remark in read.remarks:
         typer.echo(f"! {remark}", err=True)
     count = write_kit(page["kit"], read.pairs, read.documents, read.queries, read.rules, page["who"])
     typer.echo(f"wrote {printable(page['kit'])}: {amount(count, 'pair')} to judge offline", err=True)
+
+
+def _form(form: str) -> str:
+    if form not in FORMATS:
+        raise UsageError(f"--format {form!r} is not one of {', '.join(FORMATS)}")
+    return form
 
 
 def _kind(path: str) -> str:

@@ -103,14 +103,11 @@ def setup_of(chosen: Mapping[str, Any], *, name: str, auth: bool, root_path: str
 
     if chosen["order"] not in ORDERS:
         raise UsageError(f"--order {printable(chosen['order'])!r} is not one of {', '.join(ORDERS)}")
-    hosts = chosen["image_host"] or []
-    for host in hosts:
-        if not IMAGE_HOST.fullmatch(host):
-            raise UsageError(f"--image-host {printable(host)!r}: a host's name, such as img.example.org")
+    hosts = image_hosts(chosen["image_host"])
     read = read_files(
         Files(
             chosen["to_judge"], chosen["documents"], chosen["queries"], chosen["guideline"], chosen["scale"],
-            tuple(chosen["run"] or ()), chosen["qrels"], tuple(hosts),
+            tuple(chosen["run"] or ()), chosen["qrels"], hosts,
         )
     )  # fmt: skip
     for remark in read.remarks:
@@ -137,6 +134,19 @@ def setup_of(chosen: Mapping[str, Any], *, name: str, auth: bool, root_path: str
         hosts,
         root_path,
     )
+
+
+def image_hosts(given: Sequence[str] | None) -> tuple[str, ...]:
+    """The hosts of `--image-host`, which go into the page's content policy.
+
+    Raises
+    ------
+    UsageError: one that is no host's name.
+    """
+    for host in given or ():
+        if not IMAGE_HOST.fullmatch(host):
+            raise UsageError(f"--image-host {printable(host)!r}: a host's name, such as img.example.org")
+    return tuple(given or ())
 
 
 def open_browser(address: str) -> None:

@@ -52,6 +52,9 @@ MEANINGS: dict[Kind, dict[str, Spellings]] = {
 IGNORED = ("q0", "iteration", "iter", "tag", "run", "run_id", "system", "name")
 """Columns of runs and judgments that say nothing about a row's query, document or number."""
 
+TO_JUDGE = ("ranks", "systems", "move", "likely", "why")
+"""What else a line of a to-judge file says of its pair: with a column of grades such a file is one of judgments."""
+
 SYSTEM = ("run", "run_id", "system", "name")
 """Columns that name the system; two systems in one file are an error."""
 
@@ -104,7 +107,7 @@ def resolve(names: Sequence[str], kind: Kind) -> Columns:
             found[meaning] = mine[0]
         wrong += [(name, f"a second column for the {say(meaning)}, beside {mine[0]!r}") for name in mine[1:]]
     system = tuple(_named(plains, SYSTEM)) if kind != "queries" else ()
-    rest = [name for name in left if kind == "queries" or not _says_nothing(left[name], found)]
+    rest = [name for name in left if kind == "queries" or not _says_nothing(left[name], found, kind)]
     if kind != "queries":
         known = ", ".join(say(meaning) for meaning in MEANINGS[kind] if meaning not in ("doc_ids", "error"))
         wrong += [
@@ -150,7 +153,9 @@ def _named(left: Mapping[str, str], spellings: Sequence[str]) -> list[str]:
     return [name for name, word in left.items() if word in wanted]
 
 
-def _says_nothing(word: str, found: Mapping[str, str]) -> bool:
+def _says_nothing(word: str, found: Mapping[str, str], kind: Kind) -> bool:
+    if kind == "qrels" and word in TO_JUDGE:
+        return True
     return word in {plain(name) for name in IGNORED} or (word == "query" and "query_id" in found)
 
 

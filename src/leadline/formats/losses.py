@@ -19,6 +19,7 @@ SAMPLED = "subtopic stratum probability"
 OWN: dict[Kind, dict[str, str]] = {
     "judgments": {
         "trec": "fraction subtopic stratum",
+        "trec-sampled": "fraction stratum",
         "jsonl": f"fraction space {SAMPLED}",
         "csv": f"fraction space {SAMPLED}",
         "tsv": f"fraction space {SAMPLED}",

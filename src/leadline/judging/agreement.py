@@ -66,7 +66,7 @@ def agreement_report(rows: Iterable[Judgment], rules: Rules = Rules()) -> dict[s
     scale = rules.scale or scale_of(row.grade for row in graded if row.grade is not None)
     _check_scale(graded, scale)
     rng = np.random.default_rng(rules.seed)
-    persons = sorted({row.who for row in every if row.kind == "person"})
+    persons = sorted({row.who for row in every if row.kind == "person" and (row.grade or 0) >= 0})
     return {
         "scale": list(scale),
         "weights": rules.weights,

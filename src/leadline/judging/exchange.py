@@ -21,9 +21,10 @@ from leadline.formats.source import Source, refuse_binary
 from leadline.formats.tools import BY_NAME, IRDS, TABLE, read_tool, write_tool
 from leadline.formats.toolsniff import recognise_tool
 from leadline.formats.write import atomic_write, format_of, write_qrels
+from leadline.judging.design import SAMPLED, design_lost, with_columns_of
 from leadline.judging.judgment import Judgment, by_time, content_id
 from leadline.judging.labels import Labels, votes_of
-from leadline.tables import Qrels
+from leadline.tables import DESIGN, Qrels
 
 if TYPE_CHECKING:
     from leadline.judging.book import Book
@@ -109,7 +110,8 @@ def read_judgments(
     said |= _by_card(qrels, said)
     if "who" not in said:
         raise _who_is_it(str(path))
-    pairs = qrels.frame.select("query_id", "doc_id", "grade").iter_rows(named=True)
+    design = [name for name in DESIGN if name in qrels.frame.columns]
+    pairs = qrels.frame.select("query_id", "doc_id", "grade", *design).iter_rows(named=True)
     return Given(tuple(Judgment.from_dict({**said, **row}) for row in pairs))
 
 
@@ -248,9 +250,9 @@ def write_labels(
 
     Parameters
     ----------
-    form: `beir` or the name of another tool's format; else the ending says it. version: of this program, for the card.
-    queries: the texts, for formats that name queries by text; else the id stands for it. say: is given what the format of
-    another tool loses, a sentence each, before the file is written.
+    form: `beir`, `trec-sampled` or the name of another tool's format; else the ending says it.
+    version: of this program, for the card. queries: the texts, for formats that name queries by text; else the id stands
+    for it. say: is given what the format loses, a sentence each, before the file is written.
 
     Returns
     -------
@@ -259,15 +261,18 @@ def write_labels(
     Raises
     ------
     UsageError: an ending without a format, or a place that cannot be written to. InputError: there is no label, or an
-    id that the format cannot hold.
+    id that the format cannot hold; `trec-sampled`, and a label without a stratum.
     """
-    qrels = labels.qrels()
+    form = form or checked_target(path, None)
+    qrels = with_columns_of(labels.qrels(), form, str(path))
+    for line in design_lost(labels.labels, form):
+        say(line)
     if form in TOOLS:
         graded = tuple(Graded(one.query_id, one.doc_id, one.grade) for one in labels.labels)
         held = _keyed(Held("id", graded, source=str(path)), form, queries)
         _say(held, form, say)
         write_tool(form, held, path)
-    elif form == "beir" or (form is None and Path(path).is_dir()):
+    elif form == "beir":
         write_beir(path, qrels=qrels)
     else:
         write_qrels(qrels, path)
@@ -347,6 +352,8 @@ def write_judges(
     if not count:
         raise InputError(f"no {kind or 'person'}'s grade stands in the book")
     held = _keyed(Held("id", graded, source=str(path)), form, queries)
+    for line in design_lost([row for cast in votes.values() for row in cast], form):
+        say(line)
     _say(held, form, say)
     write_tool(form, held, path)
     return count
@@ -370,6 +377,8 @@ def checked_target(path: str | Path, form: str | None) -> str:
     if form in ("beir", *TOOLS, ROWS):
         return form
     ending = format_of(path)[0]
+    if form == SAMPLED and ending == "trec":
+        return form
     if form is not None and form != ending:
         raise UsageError(f"{printable(str(path))}: the ending says {ending}, not {form}")
     return ending

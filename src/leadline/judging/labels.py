@@ -10,10 +10,13 @@ import polars as pl
 from leadline.certificate import Judge, distinct, sentence
 from leadline.errors import InputError, UnknownNameError, UsageError, amount, printable
 from leadline.judging.judgment import KINDS, Judgment, by_time, standing
-from leadline.tables import Qrels
+from leadline.tables import DESIGN, Qrels
 
 Pair = tuple[str, str]
 """A query id and a document id."""
+SCHEMA: dict[str, Any] = {
+    "query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64, "stratum": pl.String, "probability": pl.Float64
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class Label:
     grade: by the rule. kind: `person`; where no person graded the pair `unstated`, else `model`.
     votes: how many were counted; spread: their greatest minus their least.
     who: whose votes they are, in the order of their times. tied: the rule had to choose between equals.
-    probability, stratum: of the sampled pool that the pair came from, as its judgments say.
+    probability, stratum: of the sampled pool that the pair came from, as its judgments say. A grade does not take those of a
+    row that says "in the pool, not judged": the pair may not have been drawn.
     judges: the models whose votes they are, of a model's label.
     """
 
@@ -64,7 +68,7 @@ class Labels:
         grade_map: Mapping[float, float] | None = None,
         max_grade: float | None = None,
     ) -> Qrels:
-        """The labels as judgments to score with.
+        """The labels as judgments to score with; with `stratum` and `probability` where some of them came from a sampled pool.
 
         Raises
         ------
@@ -72,14 +76,9 @@ class Labels:
         """
         if not self.labels:
             raise InputError(f"{printable(source)}: no label by the rule {self.rule}")
-        frame = pl.DataFrame(
-            {
-                "query_id": [label.query_id for label in self.labels],
-                "doc_id": [label.doc_id for label in self.labels],
-                "grade": [label.grade for label in self.labels],
-            },
-            schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64},
-        )
+        columns = {name: [getattr(label, name) for label in self.labels] for name in SCHEMA}
+        columns = {name: values for name, values in columns.items() if name not in DESIGN or any(values)}
+        frame = pl.DataFrame(columns, schema={name: SCHEMA[name] for name in columns})
         made = Qrels.checked(frame, source=source, max_grade=max_grade, grade_map=grade_map)
         return replace(made, rule=self.rule, models=self.of_kind("model"), judges=self.judges)
 
@@ -278,7 +277,8 @@ def make_labels(rows: Iterable[Judgment], rule: str = "latest") -> Labels:
         if grade is None:
             without["open"] += 1
             continue
-        labels.append(_label(pair, float(grade), tied, votes, found[pair]))
+        cast = [*found[pair], *([] if decision is None else [decision])]
+        labels.append(_label(pair, float(grade), tied, votes, by_time(cast)))
     return Labels(rule, tuple(labels), len(found), without)
 
 
@@ -294,7 +294,8 @@ def _label(
     pair: Pair, grade: float, tied: bool, votes: Sequence[Judgment], every: Sequence[Judgment]
 ) -> Label:
     grades = [row.grade for row in votes if row.grade is not None]
-    design = [row for row in every if row.probability is not None or row.stratum is not None]
+    said = [row for row in every if grade < 0 or row.grade is None or row.grade >= 0]
+    design = [row for row in said if row.probability is not None or row.stratum is not None]
     return Label(
         *pair,
         grade=grade,

@@ -34,7 +34,8 @@ def book_status(rows: Iterable[Judgment], texts: Mapping[str, str] | None = None
     stands = standing(every)
     votes = votes_of(every)
     graders = {
-        pair: {row.who for row in cast if row.kind == "person" and row.grade is not None}
+        # A grade below 0 says "in the pool, not judged".
+        pair: {row.who for row in cast if row.kind == "person" and row.grade is not None and row.grade >= 0}
         for pair, cast in votes.items()
     }
     graded = [pair for pair, names in graders.items() if names]

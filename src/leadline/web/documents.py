@@ -221,7 +221,8 @@ def web_link(value: Any) -> str | None:
     text = value.strip()
     try:
         parts = urlsplit(text)
-        is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
+        # A port that is none is an error, too.
+        is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return None
     return text if is_web and text.isprintable() and " " not in text else None
@@ -230,19 +231,33 @@ def web_link(value: Any) -> str | None:
 def _images(listed: Collection[str], refused: set[str]) -> Callable[[Any], str | None]:
     """A function that lets an image's address through where its host is listed, and notes the host where not."""
     known = {host.lower() for host in listed}
+    below = tuple(host[1:] for host in known if host.startswith("*."))
 
     def image(value: Any) -> str | None:
         link = web_link(value)
         if link is None:
             return None
-        parts = urlsplit(link)
-        host = (parts.hostname or "").lower()
-        if host in known or parts.netloc.lower() in known:
+        host = _host(link)
+        # As the content policy reads them: a host without a port is the usual port only, `*.` is any host below.
+        if host in known or host.endswith(below):
             return link
         refused.add(host)
         return None
 
     return image
+
+
+def _host(link: str) -> str:
+    """The host of a web address, with its port where that is not the usual one of the scheme.
+
+    >>> _host("https://ana@Img.example:443/a.png"), _host("http://img.example:8080/a.png")
+    ('img.example', 'img.example:8080')
+    """
+    parts = urlsplit(link)
+    host = (parts.hostname or "").lower()
+    return (
+        host if parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme)) else f"{host}:{parts.port}"
+    )
 
 
 def _texts(folder: Path, wanted: set[str]) -> Iterator[Document]:

@@ -69,8 +69,10 @@ class Tally:
         return None
 
     def graders(self, key: Key) -> set[str]:
-        """The people whose grade of a pair stands: neither models nor people who were not sure take a place."""
-        return {row.who for row in self.votes(key) if row.grade is not None}
+        """The people whose grade of a pair stands: neither models nor people who were not sure take a place, and no grade
+        below 0, which says "in the pool, not judged".
+        """
+        return {row.who for row in self.votes(key) if row.grade is not None and row.grade >= 0}
 
     def votes(self, key: Key) -> list[Judgment]:
         """The last word of each person on a pair, oldest first; a second showing and a lead's decision are none."""

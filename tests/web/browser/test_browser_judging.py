@@ -321,3 +321,40 @@ def test_help_and_escape(judging: Any) -> None:
     press(judging, "g")
     assert not judging.is_visible("text=a page on door keys")
     assert json.dumps(drafted(judging)) == "null" or drafted(judging)["note"] == ""
+
+
+def test_the_pace_is_shown(server: Server, open_page: Callable[..., Any]) -> None:
+    page = open_page("about:blank")
+    # The page's time stands still but for the steps made here.
+    page.clock.install(time=0)
+    page.clock.pause_at(60_000)
+    page.goto(f"{server.address}/judge")
+    page.wait_for_selector("#work:not([hidden])")
+    assert page.text_content("#pace") == ""
+    shown = []
+    for seconds in (4, 8, 33):
+        page.clock.run_for(seconds * 1000)
+        answer(page, "1")
+        shown.append(page.text_content("#pace"))
+    # Twelve pairs: 11 · 4 s = 44 s; (4 + 8)/2 = 6 s, 10 · 6 s = 60 s; (4 + 8 + 33)/3 = 15 s, 9 · 15 s = 135 s ≈ 2 min.
+    assert shown == [
+        "4.0 s a pair · about 44 s left",
+        "6.0 s a pair · about 60 s left",
+        "15 s a pair · about 2 min left",
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_grade_has_a_colour_of_its_own(
+    server: Server, open_page: Callable[..., Any], scheme: str
+) -> None:
+    page = open_page(f"{server.address}/judge", scheme=scheme)
+    page.wait_for_selector("#work:not([hidden])")
+    colours = page.eval_on_selector_all(
+        "[data-grade] .badge", "badges => badges.map(badge => getComputedStyle(badge).backgroundColor)"
+    )
+    assert len(colours) == 4 and len(set(colours)) == 4, colours
+    in_guideline = page.eval_on_selector_all(
+        ".levels .badge", "badges => badges.map(badge => getComputedStyle(badge).backgroundColor)"
+    )
+    assert in_guideline == colours[::-1], "a grade has one colour wherever it stands"
