@@ -63,18 +63,21 @@ class Read:
 
 @dataclass(frozen=True)
 class Asked:
-    """How files are read: the formats that were named, comments in TREC files, and queries that give ids to texts."""
+    """How files are read: the formats that were named, comments in TREC files, queries that give ids to texts, and which
+    of two formats says what a query's id is in a SMART file (`numbers`)."""
 
     input_format: str | None = None
     qrels_format: str | None = None
     comments: bool = False
     queries: Queries | None = None
+    numbers: str | None = None
 
 
 def read_tool_file(path: str, form: str, asked: Asked, found: Findings) -> Read | None:
     """A file of another tool: all that it holds."""
     from leadline.formats.tools import read_tool
 
+    form = (asked.numbers or form) if form == "smart" else form
     held = read_on(path, "whole", lambda where: read_tool(form, Source.open(where)), found)
     return None if held is None else of_held(path, form, held, asked, found)
 
