@@ -110,6 +110,16 @@ SMART = (
     "1 184 2 \n1 29 1\n2 7 -1\n",
 )
 NPL = ("1\nkites rise\nin wind\n   /\n2\n/\n", "1\n 12  7\n 9\n   /\n3\n/\n2\n 7\n")
+LABELLED = (
+    '[{"id": "7", "response": "Kites are red.", "m_response_kg": [{"triplet": ["kites", "are", "red"], '
+    '"human_label": "Neutral"}]}, {"id": 8, "response": "", "m_response_kg": []}]',
+    '{"samples": [{"sample_id": 0, "source": "it: blue", "summary": "a kite", "annotations": [{"annotator_id": "a", '
+    '"label": ["Benign"], "note": "n", "summary_span": "kite", "summary_start": 2, "summary_end": 6, "source_span": "it", '
+    '"source_start": 0, "source_end": 2}], "metadata": {"summarizer": "m", "raw_sample_id": 1, "hhem": 0.5}}]}',
+    '[{"instance_id": 0, "dataset": "d", "query_id": "1", "query": "why", "gt_answer": "wind", '
+    '"model1": {"model_name": "a", "response": "wind", "ragchecker": {"overall_label": 0.5}}, '
+    '"model2": {"model_name": "b", "response": ""}, "overall_label": -2}]',
+)
 RULES = ("# Guideline\n\n## 0: off topic\n\nNothing.\n\n**Example:** x\n\n## 1 – related\n\nSome.\n",)
 TEXTS: dict[str, tuple[str, ...]] = {
     "run": RUN, "qrels": QRELS, "queries": QUERIES, "rag": RAG, "documents": DOCUMENTS, "evidence": EVIDENCE,
@@ -123,7 +133,7 @@ TEXTS: dict[str, tuple[str, ...]] = {
     "systems": (TOML, json.dumps({"url": "http://localhost/?q={query}", "map": {"ids": "hits[*].id"}}),
                 json.dumps({"index": "a", "query": '{"query": {"match": {"t": "%SearchText%"}}}', "searchPipeline": "p"})),
     "index": (json.dumps(TEMPLATE),),
-    "smart": SMART, "npl": NPL,
+    "smart": SMART, "npl": NPL, "labelledfiles": LABELLED,
     "raw": ("text\n", "\ufefftext\n"),
     "vectors": ("a\nb\n",),
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """The texts of documents by id: from JSONL, CSV, TSV (header or not) or Parquet, a BEIR corpus, the files of SMART collections
-and of NPL, or a folder of text files."""
+and of NPL, or a folder of text files.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path

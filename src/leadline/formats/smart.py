@@ -93,7 +93,8 @@ def _item(number: str, line: int, parts: Mapping[str, list[str]]) -> Item:
 
 def smart_documents(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The items as rows of documents, each with its line: `id`, `text` (of `.W`, empty where there is none), and
-    `title`, `author` and `bibliography` where they are not blank."""
+    `title`, `author` and `bibliography` where they are not blank.
+    """
     for item in smart_items(source, faults):
         more = {name: text for name, text in item.parts.items() if name != "text" and text.strip()}
         yield item.line, {"id": item.number, "text": item.parts.get("text", ""), **more}
@@ -113,7 +114,7 @@ def read_smart(source: Source) -> Held:
         other = next((at for at in wrong if items[at - 1].number.lstrip("0") != str(at)), wrong[0])
         raise InputError(
             f"{printable(source.name)}: line {items[other - 1].line}: query {other} of the file has the number "
-            f"{printable(items[other - 1].number)!r}. Judgments may mean the number or the place, and either may join. Say which: "
+            f"{printable(items[other - 1].number)!r}. Judgments may mean the number or the place; either may join. Say which: "
             "the format smart-number takes the number as id, smart-ordinal the place, as in leadline convert FILE "
             "queries.jsonl --from smart-ordinal"
         )
