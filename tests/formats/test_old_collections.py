@@ -203,6 +203,7 @@ def test_judgments_of_npl(tmp_path: Path) -> None:
     [
         ("1\nkites\n/\nkites\n/\n", "npl", 4, "a number alone on its line"),
         ("1\nkites\n/\n/\n", "npl", 4, "a number alone on its line"),
+        ("1\nkites\n", "npl", 1, "a line / where the entry ends"),
         ("1\n 12 x7\n/\n", "npl-judgments", 2, "numbers of documents"),
     ],
 )

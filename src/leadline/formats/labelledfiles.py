@@ -197,7 +197,7 @@ def _rows(source: Source, faults: Faults, field: str = "") -> list[Node]:
     whole = tree(source)
     rows: list[Node] = []
     with counted(faults):
-        rows = (whole.need(field) if field else whole).each()
+        rows += (whole.need(field) if field else whole).each()
     return rows
 
 

@@ -11,13 +11,13 @@ from leadline.formats.jsontext import decode, lines_of
 from leadline.formats.lists import Asked, Graded, Held
 from leadline.formats.source import Source
 
-NUMBER = re.compile(r"[0-9]+")
+NUMBER = re.compile(r"[0-9]{1,15}")
 END = "/"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry: its number to the letter, the line of that, and its further lines, each with its own line.
+    r"""One entry: its number to the letter, the line of that, and its further lines, each with its own line.
 
     >>> Entry("7", 1, ((2, "one"), (3, "two"))).text
     'one\ntwo'
@@ -47,20 +47,21 @@ def npl_kind(head: bytes) -> str | None:
 
 
 def npl_entries(source: Source, faults: Faults) -> Iterator[Entry]:
-    """The entries of a file, in its order; what stands where a number is due goes to `faults`. The last `/` may be missing.
+    """The entries of a file, in its order; what stands where a number is due goes to `faults`. Where entries end
+    with `/`, the last one's may be missing.
 
     Raises
     ------
     InputError: not UTF-8.
     """
-    number, at = "", 0
+    number, at, ended = "", 0, False
     rows: list[tuple[int, str]] = []
     for line, raw in lines_of(decode(source.read_all(), source.name).removesuffix("\n")):
         text = raw.removesuffix("\r")
         word = text.strip(" \t")
         if at and word == END:
             yield Entry(number, at, tuple(rows))
-            number, at, rows = "", 0, []
+            number, at, rows, ended = "", 0, [], True
         elif at:
             rows.append((line, text))
         elif NUMBER.fullmatch(word):
@@ -72,7 +73,9 @@ def npl_entries(source: Source, faults: Faults) -> Iterator[Entry]:
                 text,
                 "expected a number alone on its line, as each entry begins; it ends with a line /",
             )
-    if at:
+    if at and not ended:
+        faults.add(at, None, number, "expected a line / where the entry ends; there is none in the file")
+    elif at:
         yield Entry(number, at, tuple(rows))
 
 

@@ -28,7 +28,7 @@ GRADE = re.compile(r"[+-]?[0-9]{1,9}")
 
 @dataclass(frozen=True)
 class Item:
-    """One item of a SMART file: what stands behind `.I`, the line of that, and the text of each section that it has.
+    r"""One item of a SMART file: what stands behind `.I`, the line of that, and the text of each section that it has.
 
     >>> Item("7", 1, {"text": "one\ntwo"}).number
     '7'
