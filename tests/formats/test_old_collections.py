@@ -147,7 +147,7 @@ def test_judgments_of_cranfield(tmp_path: Path) -> None:
     assert qrels.frame.select("query_id", "doc_id", "grade").rows() == [
         ("1", "184", 2.0), ("1", "29", 1.0), ("2", "7", -1.0),
     ]  # fmt: skip
-    assert "1 is best, 4 worst, and 1 grade below 0" in qrels.notes[0]
+    assert "1 is best and 4 worst, and 1 grade below 0" in qrels.notes[0]
     turned = read_qrels(path, input_format="cranqrel", grade_map={1: 4, 2: 3, 3: 2, 4: 1})
     assert turned.frame["grade"].to_list() == [3.0, 4.0, -1.0]
     # The form could be something else too, so it is named; the message says how.

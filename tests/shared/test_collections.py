@@ -181,13 +181,13 @@ def test_the_label_sets_of_llmjudge(shared_data: Find) -> None:
 
 
 def test_cranfields_judgments(shared_data: Find) -> None:
-    """The readme's grades: 1 is best, 4 worst; −1 has no known meaning. Nothing of that is silent."""
+    """The readme's grades: 1 is best and 4 worst; −1 has no known meaning. Nothing of that is silent."""
     path = shared_data("cranfield/cranqrel")
     qrels = read_qrels(path, input_format="cranqrel")
     queries, found = grades(path, input_format="cranqrel")
     assert (queries, found) == (225, {-1: 225, 1: 128, 2: 387, 3: 734, 4: 363})
     assert sum(found.values()) == 1837
-    assert "1 is best, 4 worst, and 225 grades below 0 of no known meaning" in qrels.notes[0]
+    assert "1 is best and 4 worst, and 225 grades below 0 of no known meaning" in qrels.notes[0]
     turned = grades(path, input_format="cranqrel", grade_map={1: 4, 2: 3, 3: 2, 4: 1})[1]
     assert turned == {-1: 225, 1: 363, 2: 734, 3: 387, 4: 128}
     scores = leadline.evaluate(

@@ -173,8 +173,5 @@ def read_cranqrel(source: Source) -> Held:
     faults.check()
     negative = sum(row.grade is not None and row.grade < 0 for row in graded)
     unknown = f", and {amount(negative, 'grade')} below 0 of no known meaning" if negative else ""
-    said = (
-        f"Cranfield's grades as they stand in the file: 1 is best, 4 worst{unknown} "
-        "(--grade-map 1=4,2=3,3=2,4=1 turns the scale)"
-    )
+    said = f"in Cranfield's files grade 1 is best and 4 worst{unknown}; --grade-map 1=4,2=3,3=2,4=1 turns the scale"
     return Held("id", tuple(graded), notes=(said,), source=source.name)
