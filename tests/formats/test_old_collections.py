@@ -13,6 +13,7 @@ from leadline.formats.documents import document_rows, read_texts
 from leadline.formats.faults import Faults
 from leadline.formats.read import read_qrels, read_queries, read_run
 from leadline.formats.source import Source
+from leadline.formats.tools import read_tool
 from leadline.lint.checking import check_files
 
 UNTIMED = settings(deadline=None, max_examples=60)
@@ -79,6 +80,15 @@ def test_documents_of_smart(tmp_path: Path) -> None:
     found = check_files([str(path)])
     assert (found.looked[0].documents, found.looked[0].kinds) == (3, ("documents",))
     assert [(one.code, one.line, one.count) for one in found.all()] == [("empty-document", 11, 1)]
+
+
+def test_documents_read_as_queries_are_doubted(tmp_path: Path) -> None:
+    path = put(tmp_path, "all", DOCUMENTS)
+    held = read_tool("smart-number", Source.open(path))
+    assert [one.query for one in held.asked] == ["1", "2", "5"]
+    assert held.asked[0].more == {"title": "on kites"}
+    assert held.notes == ("read as queries, without .A and .B of 1 item: are these documents? (--documents)",)
+    assert read_tool("smart-number", Source.open(put(tmp_path, "kites.qry", GAPS))).notes == ()
 
 
 def test_a_document_twice_with_two_texts(tmp_path: Path) -> None:

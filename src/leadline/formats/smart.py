@@ -148,7 +148,13 @@ def _held(source: Source, items: list[tuple[str, Item]], numbers: Mapping[str, s
         more = {"title": item.parts["title"]} if item.parts.get("title", "").strip() else {}
         more |= {"number": numbers[query]} if query in numbers else {}
         asked.append(Asked(query, item.parts.get("text"), more, item.line))
-    return Held("id", asked=tuple(asked), source=source.name)
+    others = sum(
+        any(item.parts.get(name, "").strip() for name in ("author", "bibliography")) for _, item in items
+    )
+    said = (
+        f"read as queries, without .A and .B of {amount(others, 'item')}: are these documents? (--documents)"
+    )
+    return Held("id", asked=tuple(asked), notes=(said,) if others else (), source=source.name)
 
 
 def read_cranqrel(source: Source) -> Held:
