@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from leadline.errors import InputError, RowsError, UsageError
 from leadline.formats.conversion import Request, carried_out, planned
+from leadline.formats.labelled import Answer, LabelledAnswers, held_of_answers
 from leadline.formats.labelledfiles import labelled_answers
 from leadline.formats.read import read_queries, read_run
 from leadline.lint.checking import check_files
@@ -181,8 +182,19 @@ def test_as_rows_of_queries_with_what_is_left_out(tmp_path: Path) -> None:
         "collection": "kites",
     }  # fmt: skip
     assert [row["system"] for row in rows] == ["a", "b"]
-    contexts = planned(Request(str(put(tmp_path, faithbench())), str(tmp_path / "b.jsonl")))
-    assert "2 contexts, 2 claims and 4 labels are left out" in contexts.notes[-1]
+    conversion = planned(Request(str(put(tmp_path, faithbench())), str(tmp_path / "b.jsonl")))
+    assert "each row is an answer; 2 claims and 4 labels are left out" in conversion.notes[-1]
+    carried_out(conversion)
+    frame = read_queries(tmp_path / "b.jsonl").frame
+    assert frame.select("query_id", "answer", "system", "context").rows() == [
+        ("0", "a ré kite", "m1", "it: blue."), ("1", "b", "m2", ""),
+    ]  # fmt: skip
+
+
+def test_several_contexts_are_no_column() -> None:
+    held = held_of_answers(LabelledAnswers((Answer("a", "red", contexts=("one", "two")),)))
+    assert "context" not in held.asked[0].more
+    assert "2 contexts are left out" in held.notes[-1]
 
 
 def changed(value: Any, path: list[Any], to: Any) -> Any:

@@ -127,7 +127,7 @@ class LabelledAnswers:
 
 def held_of_answers(found: LabelledAnswers) -> Held:
     """The answers as queries, each a row of its own under its id: the question as the text, and beside it `answer`,
-    `gold_answer`, `system`, and how many claims it has, in all and by what people said of them. What is left out is said.
+    `gold_answer`, `system`, `context` where there is one, and how many claims it has, in all and by what people said of them. What is left out is said.
 
     >>> held = held_of_answers(LabelledAnswers((Answer("a", "It is red.", question="what colour?"),)))
     >>> held.asked[0].text, held.asked[0].more["answer"]
@@ -147,6 +147,7 @@ def held_of_answers(found: LabelledAnswers) -> Held:
         more: dict[str, Any] = {
             "answer": one.text, "gold_answer": one.reference, "system": one.system,
             "of_query": one.query_id, "collection": one.collection,
+            "context": one.contexts[0] if len(one.contexts) == 1 else None,
         }  # fmt: skip
         if found.claims:
             more["claims"] = claims.get(one.answer_id, 0)
@@ -159,7 +160,7 @@ def held_of_answers(found: LabelledAnswers) -> Held:
 
 
 def _left_out(found: LabelledAnswers) -> tuple[str, ...]:
-    contexts = sum(len(one.contexts) for one in found.answers)
+    contexts = sum(len(one.contexts) for one in found.answers if len(one.contexts) > 1)
     parts = ((contexts, "context"), (len(found.claims), "claim"), (len(found.labels), "label"))
     told = [amount(count, what) for count, what in parts if count]
     if not told:
