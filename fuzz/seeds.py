@@ -49,6 +49,8 @@ DOCUMENTS = (
     '{"id": "d2", "text": "two", "document_id": "d1", "start": 3, "end": 6, "number": 1.5}\n',
     '{"_id": "d1", "text": "one"}\n{"_id": "d2", "text": "größer 😀"}\n',
     'id,text\nd1,"one\ntwo"\nd2,two\n',
+    ".I d1\n.T\nt\n.W\none\n.I d2\n.W\n",
+    "1\none\n/\n2\ntwo\n/\n",
 )
 EVIDENCE = (
     '{"query_id": "q1", "document_id": "d1", "start": 3, "end": 6, "quote": "two", "grade": 2, "note": "n"}\n',
@@ -102,6 +104,22 @@ REPLAY = (
     '{"key": "' + "0" * 64 + '", "reply": {"text": "{}", "model": "m", "finish": "stop", "prompt_tokens": 3, '
     '"completion_tokens": null}}\n',
 )
+SMART = (
+    ".I 1\n.T\nwings\n.A\na,b.\n.B\nj. 1\n.W\nof wings\n  in wind .\n.I 2\n.W\n.X\n1 2 3\n",
+    ".I 001\n.W\nwhat is wind .\n.I 004\n.W\nwhy\r\n",
+    "1 184 2 \n1 29 1\n2 7 -1\n",
+)
+NPL = ("1\nkites rise\nin wind\n   /\n2\n/\n", "1\n 12  7\n 9\n   /\n3\n/\n2\n 7\n")
+LABELLED = (
+    '[{"id": "7", "response": "Kites are red.", "m_response_kg": [{"triplet": ["kites", "are", "red"], '
+    '"human_label": "Neutral"}]}, {"id": 8, "response": "", "m_response_kg": []}]',
+    '{"samples": [{"sample_id": 0, "source": "it: blue", "summary": "a kite", "annotations": [{"annotator_id": "a", '
+    '"label": ["Benign"], "note": "n", "summary_span": "kite", "summary_start": 2, "summary_end": 6, "source_span": "it", '
+    '"source_start": 0, "source_end": 2}], "metadata": {"summarizer": "m", "raw_sample_id": 1, "hhem": 0.5}}]}',
+    '[{"instance_id": 0, "dataset": "d", "query_id": "1", "query": "why", "gt_answer": "wind", '
+    '"model1": {"model_name": "a", "response": "wind", "ragchecker": {"overall_label": 0.5}}, '
+    '"model2": {"model_name": "b", "response": ""}, "overall_label": -2}]',
+)
 RULES = ("# Guideline\n\n## 0: off topic\n\nNothing.\n\n**Example:** x\n\n## 1 – related\n\nSome.\n",)
 TEXTS: dict[str, tuple[str, ...]] = {
     "run": RUN, "qrels": QRELS, "queries": QUERIES, "rag": RAG, "documents": DOCUMENTS, "evidence": EVIDENCE,
@@ -115,10 +133,11 @@ TEXTS: dict[str, tuple[str, ...]] = {
     "systems": (TOML, json.dumps({"url": "http://localhost/?q={query}", "map": {"ids": "hits[*].id"}}),
                 json.dumps({"index": "a", "query": '{"query": {"match": {"t": "%SearchText%"}}}', "searchPipeline": "p"})),
     "index": (json.dumps(TEMPLATE),),
+    "smart": SMART, "npl": NPL, "labelledfiles": LABELLED,
     "raw": ("text\n", "\ufefftext\n"),
     "vectors": ("a\nb\n",),
 }  # fmt: skip
-"""Right files by target; those of other tools are written by their writers."""
+"""Right files by target; those of other tools are written by their writers, where they have any."""
 
 SPECIAL = (
     "NaN", "-Infinity", "1e999", "null", "true", "false", r"\\u0000", r"\\ud800", r"\x00", r"\xef\xbb\xbf", r"\xff\xfe", "PAR1",

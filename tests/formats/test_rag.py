@@ -295,3 +295,17 @@ def test_a_first_row_with_an_empty_list_does_not_make_rag_rows(tmp_path: Path) -
 def test_unusable_text_is_named() -> None:
     with pytest.raises(RowsError, match=r"line 1.*expected text, without a half of a surrogate pair"):
         rag({"id": "1", "question": "\ud800", "doc_ids": []})
+
+
+def test_a_failed_row_whose_question_has_an_id_is_a_rag_row(tmp_path):
+    """`id` is a document's only where no other name is, and beside a question without a score it is the question's."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        '{"id": "q1", "question": "a", "retrieved_ids": ["d"]}\n{"id": "q2", "question": "b", "error": "timeout"}\n'
+    )
+    rows = read_rag_rows(path)
+    assert rows.run is not None
+    assert dict(rows.run.failed) == {"q2": "timeout"}
+    run = read_run(path)
+    assert dict(run.failed) == {"q2": "timeout"}
+    assert read_queries(path).frame["query_id"].to_list() == ["q1", "q2"]

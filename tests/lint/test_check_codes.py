@@ -21,6 +21,14 @@ QRELS = lines("q1 0 d1 1", "q1 0 d2 0", "q2 0 d1 0", "q2 0 d2 1")
 QUERIES = lines('{"query_id": "q1", "text": "who"}', '{"query_id": "q2", "text": "why"}')
 DOCUMENTS = lines('{"doc_id": "d1", "text": "one"}', '{"doc_id": "d2", "text": "two"}')
 RAG = '{"query_id": "q1", "user_input": "who", "retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]}\n'
+ANSWERS = (
+    '[{"id": "1", "response": "It flies.", '
+    '"m_response_kg": [{"triplet": ["it", "does", "fly"], "human_label": "Neutral"}]}]'
+)
+MARKED = (
+    '{"samples": [{"sample_id": 0, "source": "", "summary": "a kite", "metadata": {}, "annotations": [{"annotator_id": "a", '
+    '"label": ["Benign"], "summary_span": "kite", "summary_start": 2, "summary_end": 6}]}]}'
+)
 
 
 def numbered(first: int, last: int, step: int = 1) -> str:
@@ -158,6 +166,10 @@ CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, File
     ),
     "judged-share": (
         {"a.run": RUN + "q2 Q0 d9 0 9.0 a\n", "q.txt": QRELS}, ("a.run", None, None, ""), 1, {"a.run": RUN, "q.txt": QRELS}
+    ),
+    "empty-answer": ({"a.json": ANSWERS.replace("It flies.", " ")}, ("a.json", None, None, ""), 1, {"a.json": ANSWERS}),
+    "no-label": (
+        {"a.json": MARKED.replace('["Benign"]', "[]")}, ("a.json", None, None, ""), 1, {"a.json": MARKED}
     ),
     "texts-unmatched": (
         {"r.csv": "query,docid,rating\nwho,d1,1\nwhen,d2,0\n", "queries.jsonl": QUERIES}, ("r.csv", None, None, ""), 1,

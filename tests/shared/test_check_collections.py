@@ -1,8 +1,6 @@
 """What a check says of the real collections: their known defects by name and number, and nothing where they are sound."""
 
-import gzip
 import json
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -107,46 +105,44 @@ def test_repeated_labels_of_one_model() -> None:
     assert said(found)["pair-conflict"] > said(found)["pair-twice"] > 1000
 
 
-def cranfield(tmp_path: Path) -> dict[str, str]:
-    """Cranfield as it lies there, only brought into files that are read: numbers stay what they are."""
-    queries = re.findall(
-        r"\.I (\d+)\n\.W\n(.*?)(?=\n\.I |\Z)", Path(data("cranfield/cran.qry")).read_text(), re.DOTALL
+def cranfield(numbers: str) -> Findings:
+    """Cranfield as it lies there, with its queries known by their `number` or their `ordinal`."""
+    files = [data("cranfield/cran.qry"), data("cranfield/cran.all.1400.gz")]
+    qrels = data("cranfield/cranqrel")
+    return check_files(
+        files, qrels=[qrels], grades="1-4", qrels_format="cranqrel", input_format=f"smart-{numbers}"
     )
-    text = gzip.decompress(Path(data("cranfield/cran.all.1400.gz")).read_bytes()).decode()
-    parts = re.split(r"^\.I (\d+)\n", text, flags=re.MULTILINE)[1:]
-    documents = [(n, body.partition(".W\n")[2]) for n, body in zip(parts[::2], parts[1::2], strict=True)]
-    rows = [line.split() for line in Path(data("cranfield/cranqrel")).read_text().splitlines()]
-    files = {
-        "queries.jsonl": "".join(json.dumps({"query_id": str(int(n)), "text": t}) + "\n" for n, t in queries),
-        "ordinal.jsonl": "".join(
-            json.dumps({"query_id": str(place), "text": t}) + "\n" for place, (_, t) in enumerate(queries, 1)
-        ),
-        "padded.jsonl": "".join(json.dumps({"query_id": n, "text": t}) + "\n" for n, t in queries),
-        "documents.jsonl": "".join(json.dumps({"doc_id": n, "text": t}) + "\n" for n, t in documents),
-        "qrels.txt": "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows),
-    }
-    for name, content in files.items():
-        (tmp_path / name).write_text(content)
-    return {name: str(tmp_path / name) for name in files}
 
 
-def test_cranfield(tmp_path: Path) -> None:
-    files = cranfield(tmp_path)
-    found = check_files([files["qrels.txt"], files["queries.jsonl"], files["documents.jsonl"]], grades="1-4")
+def test_cranfield() -> None:
+    found = cranfield("number")
     by_code: dict[str, Any] = {one.code: one for one in found.all()}
-    assert by_code["two-numberings"].file == files["qrels.txt"]
+    assert by_code["two-numberings"].file == data("cranfield/cranqrel")
     assert "exactly 1 to 225" in by_code["two-numberings"].message
     assert "225 numbers up to 365" in by_code["two-numberings"].message
+    # The numbers have zeros before them, so the fewest join, and that is said too.
+    assert "lost-zeros" in by_code
     assert (
         by_code["empty-document"].count,
         [text.split()[0] for text in by_code["empty-document"].examples],
     ) == (2, ["471", "995"])
-    assert by_code["negative-grade"].count == by_code["off-scale"].count
+    assert by_code["negative-grade"].count == by_code["off-scale"].count == 225
     # Joined by the place in the file, which is what the judgments mean, there is nothing of the kind.
-    right = said(check_files([files["qrels.txt"], files["ordinal.jsonl"]]))
-    assert not {"two-numberings", "little-overlap", "unknown-queries"} & set(right)
-    # As they stand, with zeros before them, the fewest join, and that is said too.
-    assert "lost-zeros" in said(check_files([files["qrels.txt"], files["padded.jsonl"]]))
+    right = cranfield("ordinal")
+    assert set(said(right)) == {"empty-document", "negative-grade", "off-scale"}
+    assert [(one.queries, one.documents, one.judgments) for one in right.looked] == [
+        (225, None, None), (None, 1400, None), (225, None, 1837),
+    ]  # fmt: skip
+    # Without a choice nothing is joined.
+    assert "smart-ordinal" in next(check_files([data("cranfield/cran.qry")]).faults()).message
+
+
+def test_npl() -> None:
+    found = check_files([data(f"npl_vaswani/{name}") for name in ("doc-text.gz", "query-text", "rlv-ass")])
+    assert [(one.documents, one.queries, one.judgments) for one in found.looked] == [
+        (11429, None, None), (None, 93, None), (None, 93, 2083),
+    ]  # fmt: skip
+    assert set(said(found)) == {"text-twice"}
 
 
 def test_lesson() -> None:

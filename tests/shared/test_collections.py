@@ -1,18 +1,21 @@
 """Every collection of the shared folder loads with the right counts, or with an error that names its known defect."""
 
 import gzip
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import leadline
 from leadline.errors import InputError, LeadlineError, RowsError
 from leadline.formats.documents import read_texts
+from leadline.formats.labelled import LabelledAnswers
+from leadline.formats.labelledfiles import labelled_answers
 from leadline.formats.read import read_qrels, read_queries, read_run
+from leadline.lint.checking import check_files
 
 Find = Callable[[str], Path]
 TREC = "trec_eval_test"
@@ -111,9 +114,9 @@ def test_the_topics_of_the_deep_learning_tracks(year: str, topics: int, shared_d
         (f"{TREC}/qrels.comments.123.gz", 3, "line 2: found '# a comment', 3 columns"),
         # The pairs that were to be judged, without grades.
         ("llmjudge/llm4eval_test_qrel_2024.txt", 4423, "3 columns; a judgment line has 4"),
-        # Cranfield's own three columns, and the lists of NPL.
+        # Cranfield's own three columns, whose format has to be named; the message names it.
         ("cranfield/cranqrel", 1837, "line 1: found '1 184 2 ', 3 columns; a judgment line has 4"),
-        ("npl_vaswani/rlv-ass", 426, "line 1: found '1', 1 columns; a judgment line has 4"),
+        ("cranfield/cranqrel", 1837, "--qrels-format cranqrel"),
     ],
 )
 def test_judgments_with_a_known_defect(name: str, total: int, match: str, shared_data: Find) -> None:
@@ -177,28 +180,57 @@ def test_the_label_sets_of_llmjudge(shared_data: Find) -> None:
     assert beyond == {"RMITIR-llama70B": {5.0}, "h2oloo-zeroshot2": {10.0}}
 
 
-def test_cranfields_judgments_once_they_have_four_columns(shared_data: Find, tmp_path: Path) -> None:
-    """The readme's grades: 1 is best, 4 worst; −1 has no known meaning. Nothing of that is silent."""
-    path = tmp_path / "cran.qrels"
-    lines = [line.split() for line in shared_data("cranfield/cranqrel").read_text().splitlines()]
-    path.write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in lines))
-    queries, found = grades(path)
-    assert (queries, sum(found.values())) == (225, 1837)
-    assert found[-1] > 0
-    turned = grades(path, grade_map={1: 4, 2: 3, 3: 2, 4: 1})[1]
-    assert [turned[grade] for grade in (4.0, 3.0, 2.0, 1.0)] == [
-        found[grade] for grade in (1.0, 2.0, 3.0, 4.0)
-    ]
-    scores = leadline.evaluate({"1": ["184"]}, str(path), "RR", average="intersection")
-    assert scores.account["qrels"]["grades"]["-1"] == found[-1]
+def test_cranfields_judgments(shared_data: Find) -> None:
+    """The readme's grades: 1 is best and 4 worst; −1 has no known meaning. Nothing of that is silent."""
+    path = shared_data("cranfield/cranqrel")
+    qrels = read_qrels(path, input_format="cranqrel")
+    queries, found = grades(path, input_format="cranqrel")
+    assert (queries, found) == (225, {-1: 225, 1: 128, 2: 387, 3: 734, 4: 363})
+    assert sum(found.values()) == 1837
+    assert "1 is best and 4 worst, and 225 grades below 0 of no known meaning" in qrels.notes[0]
+    turned = grades(path, input_format="cranqrel", grade_map={1: 4, 2: 3, 3: 2, 4: 1})[1]
+    assert turned == {-1: 225, 1: 363, 2: 734, 3: 387, 4: 128}
+    scores = leadline.evaluate(
+        {"1": ["184"]}, str(path), "RR", qrels_format="cranqrel", average="intersection"
+    )
+    assert scores.account["qrels"]["grades"]["-1"] == 225
 
 
-@pytest.mark.parametrize(
-    "name", ["cranfield/cran.qry", "npl_vaswani/query-text", "codec/query_reformulations.txt"]
-)
-def test_queries_in_forms_of_their_own_are_refused(name: str, shared_data: Find) -> None:
+def test_cranfields_documents_and_queries(shared_data: Find) -> None:
+    """Two documents are empty. The judgments mean a query's place in the file, which is not its number: to be said."""
+    texts = read_texts(shared_data("cranfield/cran.all.1400.gz"))
+    assert (len(texts), [name for name, text in texts.items() if not text.strip()]) == (1400, ["471", "995"])
+    path = shared_data("cranfield/cran.qry")
+    with pytest.raises(InputError, match=r"query 3 of the file has the number '004'\. Judgments may mean"):
+        read_queries(path)
+    number, ordinal = (
+        read_queries(path, input_format=f"smart-{name}").frame for name in ("number", "ordinal")
+    )
+    assert number.height == ordinal.height == 225
+    assert number["query_id"].to_list()[:3] == ["001", "002", "004"]
+    assert ordinal["query_id"].to_list() == [str(place) for place in range(1, 226)]
+    judged = set(read_qrels(shared_data("cranfield/cranqrel"), input_format="cranqrel").frame["query_id"])
+    assert judged == set(ordinal["query_id"])
+    # By number 94 of the 225 join, and nothing fails.
+    assert len(judged & set(number["query_id"])) == 94
+
+
+def test_npl(shared_data: Find) -> None:
+    texts = read_texts(shared_data("npl_vaswani/doc-text.gz"))
+    assert list(texts) == [str(number) for number in range(1, 11430)]
+    assert all(text.strip() for text in texts.values())
+    queries = read_queries(shared_data("npl_vaswani/query-text")).frame
+    assert queries["query_id"].to_list() == [str(number) for number in range(1, 94)]
+    assert queries["text"][3] == "SYSTEMS OF DATA CODING FOR INFORMATION TRANSFER"
+    assert grades(shared_data("npl_vaswani/rlv-ass")) == (93, {1: 2083})
+    judged = read_qrels(shared_data("npl_vaswani/rlv-ass")).frame
+    assert set(judged["query_id"]) == set(queries["query_id"])
+    assert set(judged["doc_id"]) <= set(texts)
+
+
+def test_queries_in_a_form_of_their_own_are_refused(shared_data: Find) -> None:
     with pytest.raises(RowsError):
-        read_queries(shared_data(name))
+        read_queries(shared_data("codec/query_reformulations.txt"))
 
 
 @pytest.mark.parametrize(("track", "lines"), [("dl19", 9260), ("dl20", 11386), ("dl21", 10828)])
@@ -224,14 +256,66 @@ def test_answers_are_no_rankings(shared_data: Find) -> None:
             read_run(shared_data(name))
 
 
-def test_the_counts_of_answers_are_those_of_the_readme(shared_data: Find) -> None:
-    """Read with the standard library: Leadline has no reader for them yet."""
-    folder = shared_data("faithbench")
-    samples = [
-        sample
-        for path in sorted(folder.glob("batch_*.json.gz"))
-        for sample in json.loads(gzip.decompress(path.read_bytes()))["samples"]
-    ]
-    assert len(samples) == 750
-    rows = json.loads(gzip.decompress(shared_data("ragchecker_meta/human_labeled_data.json.gz").read_bytes()))
-    assert len(rows) == 560
+def answers_of(folder: Path, pattern: str) -> list[LabelledAnswers]:
+    return [labelled_answers(path) for path in sorted(folder.glob(pattern))]
+
+
+def summed(files: list[LabelledAnswers]) -> Counter[str]:
+    return sum((Counter(one.counts()) for one in files), Counter())
+
+
+def test_refchecker(shared_data: Find) -> None:
+    files = answers_of(shared_data("refchecker"), "*/*.json.gz")
+    assert len(files) == 21
+    assert summed(files) == {"answers": 2100, "claims": 10733, "labels": 10733}
+    labels = pl.concat([one.label_table() for one in files])
+    assert dict(labels["label"].value_counts().iter_rows()) == {
+        "Entailment": 7176, "Neutral": 2622, "Contradiction": 935,
+    }  # fmt: skip
+    claims = pl.concat([one.claim_table() for one in files])
+    assert claims["parts"].list.len().unique().to_list() == [3]
+
+
+def test_faithbench(shared_data: Find) -> None:
+    files = answers_of(shared_data("faithbench"), "batch_*.json.gz")
+    found = summed(files)
+    assert (len(files), found["answers"], found["claims"]) == (15, 750, 2189)
+    labels = pl.concat([one.label_table() for one in files])
+    # Eight detectors on 750 summaries; two verdicts are null.
+    verdicts = labels.filter(kind="model")
+    assert (verdicts["who"].n_unique(), verdicts.height) == (8, 8 * 750 - 2)
+    # Three marked passages have no label, many several.
+    assert sum(len(one.unlabelled()) for one in files) == 3
+    claims = pl.concat([one.claim_table() for one in files])
+    assert claims["source"].drop_nulls().len() == 981
+
+
+def test_ragchecker_meta(shared_data: Find) -> None:
+    people = labelled_answers(shared_data("ragchecker_meta/human_labeled_data.json.gz"))
+    # 280 pairs are 560 answers; two people on each pair, three aspects each.
+    assert people.counts() == {"answers": 560, "claims": 0, "labels": 560 * 3}
+    labels = people.label_table()
+    assert labels["answer_id"].n_unique() == 280
+    assert dict(labels["who"].value_counts().iter_rows()) == {"1": 280 * 3, "2": 280 * 3}
+    own = labelled_answers(shared_data("ragchecker_meta/baseline_ragchecker.json.gz"))
+    assert own.counts() == {"answers": 560, "claims": 0, "labels": 560 * 3}
+    assert own.answers == people.answers
+    # Below 0 speaks for the first answer: so say the tool's own numbers more often than not.
+    scores = {(one.answer_id, one.aspect): one.value or 0.0 for one in own.labels}
+    agree = 0
+    for one in people.labels:
+        ahead = scores[one.answer_id, one.aspect] - scores[one.other_id or "", one.aspect]
+        agree += (ahead * (one.value or 0) < 0) - (ahead * (one.value or 0) > 0)
+    assert agree > 0
+
+
+def test_a_check_of_answers(shared_data: Find) -> None:
+    folder = shared_data("ragchecker_meta")
+    found = check_files([str(path) for path in sorted(folder.glob("*.gz"))])
+    assert [(one.format, dict(one.answers)["answers"]) for one in found.looked] == [
+        ("ragchecker-meta", 560)
+    ] * 2
+    assert [(one.code, one.count) for one in found.all()] == [("empty-answer", 6)] * 2
+    found = check_files([str(path) for path in sorted(shared_data("faithbench").glob("*.gz"))])
+    assert sum(one.count for one in found.all()) == 3
+    assert {one.code for one in found.all()} == {"no-label"}

@@ -1,4 +1,6 @@
-"""The texts of documents by id: from JSONL, CSV, TSV (header or not) or Parquet, a BEIR corpus, or a folder of text files."""
+"""The texts of documents by id: from JSONL, CSV, TSV (header or not) or Parquet, a BEIR corpus, the files of SMART collections
+and of NPL, or a folder of text files.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -9,9 +11,12 @@ from leadline.formats.columns import plain
 from leadline.formats.delimited import read_table
 from leadline.formats.faults import Faults, WrongValue, found_text, id_text
 from leadline.formats.jsontext import decode, lines_of, objects
+from leadline.formats.npl import npl_documents
 from leadline.formats.rows import read_parquet, records_of
+from leadline.formats.smart import smart_documents
 from leadline.formats.sniff import recognise
 from leadline.formats.source import Source, refuse_binary
+from leadline.formats.toolsniff import collection_kind
 
 IDS = ("id", "docid", "docno", "documentid", "corpusid", "chunkid", "pid", "passageid")
 """The names of a document's id, in plain form: only letters and digits count, so `_id` is `id`."""
@@ -64,8 +69,12 @@ def document_rows(
     """
     endings = [one.lower() for one in Path(source.path).suffixes if one.lower() not in (".gz", ".zst")]
     head = source.head()
-    form = recognise(head, endings[-1] if endings else "")
-    if form == "parquet":
+    form = collection_kind(head) or recognise(head, endings[-1] if endings else "")
+    if form == "smart":
+        yield from smart_documents(source, faults)
+    elif form == "npl":
+        yield from npl_documents(source, faults)
+    elif form == "parquet":
         yield from records_of(read_parquet(source))
     elif form in ("trec", "tsv") and is_plain(source.head()):
         yield from _id_and_text(source, faults)

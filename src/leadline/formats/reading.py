@@ -38,7 +38,8 @@ def read_as(opened: Opened, kind: Kind, aim: str, conflicts: Conflicts = "error"
     form = None if opened.source is None else opened.form
     notes: list[str] = []
     if is_rag(opened.columns) and len(opened.columns) > 2:
-        notes.append("of these RAG rows only the table named is written; answers and passages are left out")
+        rest = "documents and passages" if kind == "queries" else "answers and passages"
+        notes.append(f"of these RAG rows only the table named is written; {rest} are left out")
     if kind == "run":
         return Given(read_run(opened.place, name=_name(opened, aim), input_format=form), notes=tuple(notes))
     if kind == "queries":

@@ -8,7 +8,7 @@ import polars as pl
 
 from leadline.errors import ROW, InputError, RowFault, RowsError, UsageError, printable
 from leadline.formats import delimited
-from leadline.formats.columns import Columns, Kind, names_of, resolve, say
+from leadline.formats.columns import Columns, Kind, names_of, plain, resolve, say
 from leadline.formats.faults import Faults
 from leadline.formats.frames import Order, qrels_of_frame, queries_of_frame, run_of_frame
 from leadline.formats.jsontext import decode, lines_of, objects, whole
@@ -213,8 +213,15 @@ def _json(source: Source, form: str) -> tuple[str | list[Record], Faults, Any]:
 def _are_rag(records: list[Record]) -> bool:
     """True where some row has a list of documents and none is a row of one document."""
     keys = dict.fromkeys(tuple(record) for _, record in records)
-    one_document = any("doc_id" in resolve(k, "run").found and not is_rag(k) for k in keys)
-    return not one_document and any(map(is_rag, keys))
+    return not any(map(_of_one_document, keys)) and any(map(is_rag, keys))
+
+
+def _of_one_document(keys: tuple[str, ...]) -> bool:
+    """True where a row names one document; `id` alone is the question's, unless a number says that it was ranked."""
+    found = resolve(keys, "run").found
+    if "doc_id" not in found or is_rag(keys):
+        return False
+    return plain(found["doc_id"]) != "id" or bool({"score", "rank"} & set(found))
 
 
 def _asked(

@@ -87,6 +87,23 @@ TABLE: tuple[Tool, ...] = (
           "run judgments", "run judgments", "id", "space score", ".json"),
     _tool("langfuse", "Langfuse", "the items of a dataset, as JSON or JSONL", "langfuse",
           "queries judgments", "queries judgments", "id", "fraction space text need remarks more query", ".jsonl"),
+    _tool("smart", "SMART collections", "items of `.I`, `.T`, `.W`, …; queries where their numbers are 1, 2, 3, …", "smart",
+          "queries", "", "id", "", ".txt"),
+    _tool("smart-number", "SMART collections", "the same; a query's id is its `.I` number, to the letter", "smart",
+          "queries", "", "id", "", ".txt"),
+    _tool("smart-ordinal", "SMART collections", "the same; a query's id is its place in the file, from 1", "smart",
+          "queries", "", "id", "", ".txt"),
+    _tool("cranqrel", "Cranfield", "judgments: query, document, grade, of which 1 is best", "smart",
+          "judgments", "", "id", "", ".txt"),
+    _tool("npl", "NPL (Vaswani)", "entries: a number, lines of text, a line `/`", "npl", "queries", "", "id", "", ".txt"),
+    _tool("npl-judgments", "NPL (Vaswani)", "entries: a query's number, lines of document numbers, a line `/`", "npl",
+          "judgments", "", "id", "", ".txt"),
+    _tool("refchecker", "RefChecker", "answers, their claims and what people said of each", "labelledfiles",
+          "queries", "", "id", "", ".json"),
+    _tool("faithbench", "FaithBench", "summaries with the passages that people marked, and detectors' verdicts", "labelledfiles",
+          "queries", "", "id", "", ".json"),
+    _tool("ragchecker-meta", "RAGChecker", "pairs of answers with people's labels, or with its own scores", "labelledfiles",
+          "queries", "", "id", "", ".json"),
 )  # fmt: skip
 """Every tool's format; the page Formats, the options and the tests all read it."""
 

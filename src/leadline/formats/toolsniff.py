@@ -8,7 +8,7 @@ LTR_LINE = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)? qid:\S+ (?:.* )?#", re.IGNOREC
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')
 _MARKS = (
     b"requests", b"details", b"topics", b"query_groups", b"queries", b"query_doc_pairs", b"judgmentRatings",
-    b"querySetQueries", b"queryText", b"documentIds", b"expectedOutput", b"docId",
+    b"querySetQueries", b"queryText", b"documentIds", b"expectedOutput", b"docId", b"_response_kg", b"summary", b"model1",
 )  # fmt: skip
 
 
@@ -17,6 +17,8 @@ def recognise_tool(head: bytes, kind: Kind) -> str | None:
 
     >>> recognise_tool(b"query,docid,rating\n", "judgments"), recognise_tool(b"1\t7\t1\n1\t9\t2\n", "run")
     ('quepid', 'msmarco')
+    >>> recognise_tool(b".I 1\n.W\nof wings\n", "queries"), recognise_tool(b"1\n 12 7\n/\n", "judgments")
+    ('smart', 'npl-judgments')
     >>> recognise_tool(b'{"requests": [{"id": "q", "ratings": []}]}', "judgments")
     'rank_eval'
     """
@@ -24,6 +26,9 @@ def recognise_tool(head: bytes, kind: Kind) -> str | None:
     if start[:1] in (b"{", b"["):
         return _json(start) if any(mark in head for mark in _MARKS) else None
     first = start.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", errors="replace")
+    own = collection_kind(start)
+    if own is not None:
+        return own
     if "," in first:
         return _header(first, kind)
     if LTR_LINE.match(first):
@@ -31,6 +36,16 @@ def recognise_tool(head: bytes, kind: Kind) -> str | None:
     if kind == "run" and first.count("\t") == 2 and _ranks(head):
         return "msmarco"
     return None
+
+
+def collection_kind(head: bytes) -> str | None:
+    """`smart`, `npl` or `npl-judgments` where a file begins as the old collections do, whatever it is read as; else None."""
+    if head[:1] != b"." and not head.lstrip()[:1].isdigit():
+        return None
+    from leadline.formats.npl import npl_kind
+    from leadline.formats.smart import is_smart
+
+    return "smart" if is_smart(head) else npl_kind(head)
 
 
 def _header(first: str, kind: Kind) -> str | None:
@@ -63,6 +78,9 @@ def _json(start: bytes) -> str | None:
         ("opensearch", "judgmentRatings" in every or ({"query", "ratings"} <= top and "docId" in below)),
         ("opensearch-results", {"documentIds", "searchText"} <= top or {"documentIds", "searchText"} <= every),
         ("opensearch-queries", "querySetQueries" in every or "queryText" in top),
+        ("refchecker", "response" in top and any(key.endswith("_response_kg") for key in top)),
+        ("faithbench", "samples" in top and {"source", "summary"} <= below),
+        ("ragchecker-meta", {"query", "model1", "model2"} <= top),
         ("langfuse", "expectedOutput" in top and bool({"datasetId", "datasetName", "sourceTraceId"} & top)),
     )  # fmt: skip
     return next((name for name, sure in tests if sure), None)

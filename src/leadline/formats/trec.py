@@ -178,6 +178,11 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[bytes | floa
     if columns is QRELS and len(fields) == SAMPLED.width:
         expected = f"5 columns; a judgment line has 4: {names} (with a stratum: --qrels-format trec-sampled)"
         return RowFault(number, None, text, expected)
+    if columns is QRELS and len(fields) == 3 and NUMBER.fullmatch(fields[2]):
+        expected = (
+            f"3 columns; a judgment line has 4: {names} (query, document, grade: --qrels-format cranqrel)"
+        )
+        return RowFault(number, None, text, expected)
     if columns is QRELS and len(fields) == RUN.width:
         return RowFault(
             number, None, text, f"6 columns: this is a line of a run; a judgment line has 4: {names}"

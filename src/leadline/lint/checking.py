@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from leadline.errors import InputError, RowFault, UsageError, keeping
+from leadline.formats.smart import CHOICES
 from leadline.formats.sniff import checked_format
 from leadline.lint.finding import KEPT, Findings, Looked
 from leadline.lint.joins import check_joins
@@ -38,7 +39,8 @@ def check_files(
     Parameters
     ----------
     cutoffs: the k of ties, short answers and the judged share. grades: the scale, such as `0-3`.
-    input_format, qrels_format: of files given as runs and as judgments, where the content does not tell.
+    input_format, qrels_format: of files given as runs and as judgments, where the content does not tell. `smart-number` and
+    `smart-ordinal` as `input_format` say what the id of a query is in a file of a SMART collection.
 
     Raises
     ------
@@ -63,12 +65,14 @@ def check_files(
         raise UsageError("no file to check")
     if "-" in [*files, *(path for paths in given.values() for path in paths)]:
         raise UsageError("a check reads its files more than once: give it a file, not standard input")
+    numbers = input_format if input_format in CHOICES else None
+    input_format = None if numbers else input_format
     named = {"run": input_format, "judgments": qrels_format}
     found = Findings()
     with keeping(KEPT):
         wanted = [(path, kind, named.get(kind)) for kind, paths in given.items() for path in paths]
         told = [*_told(files, found), *_named(wanted, found)]
-        reads = _read(told, Asked(input_format, qrels_format, comments), found)
+        reads = _read(told, Asked(input_format, qrels_format, comments, None, numbers), found)
     _check(reads, sorted(set(cutoffs)), scale, found)
     return found
 

@@ -60,6 +60,8 @@ _WARNINGS = (
     ("query-text-twice", "queries with the same text", "keep one, or they count twice in every mean"),
     ("empty-query", "queries without text", "give them a text"),
     ("empty-document", "documents without text, which no search can find", "fill them, or leave them out"),
+    ("empty-answer", "answers without text, in a file of labelled answers", "see whether the system failed, or leave them out"),
+    ("no-label", "claims of answers on which nobody said anything", "label them, or leave them out of every share"),
     ("text-twice", "documents with the same text under several ids", "keep one id; a judged copy makes its twins wrong answers"),
     ("text-alike", "documents whose texts differ only in case, punctuation and white space",
      "keep one id; a judged copy makes its twins wrong answers"),

@@ -1,7 +1,7 @@
 """What a check finds: faults and warnings, each with its place, and the files that were looked at."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from leadline.errors import RowFault, printable
@@ -42,7 +42,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Looked:
-    """One file that was looked at: what it holds, its format, and how much; counts are None where it holds no such thing."""
+    """One file that was looked at: what it holds, its format, and how much; counts are None where it holds no such thing.
+
+    `answers` has the numbers of answers, claims and labels of a file of labelled answers, by these words.
+    """
 
     file: str
     kinds: tuple[str, ...]
@@ -51,6 +54,7 @@ class Looked:
     judgments: int | None = None
     queries: int | None = None
     documents: int | None = None
+    answers: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass

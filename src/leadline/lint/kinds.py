@@ -59,6 +59,8 @@ def kind_of(path: str) -> Kind:
     if form == "jsonl" and is_rows(source):
         return Kind("book", "jsonl")
     tool = _tool(head, form)
+    if tool in ("smart", "npl"):
+        return Kind(_collection_kind(path, head), tool)
     if tool is not None:
         return Kind("tool", tool)
     if form == "trec":
@@ -74,6 +76,21 @@ def kind_of(path: str) -> Kind:
     if form in ("csv", "tsv"):
         return _by_names(_header(text, "\t" if form == "tsv" else ","), path, form)
     return _of_json(text, source, path, form)
+
+
+def _collection_kind(path: str, head: bytes) -> Literal["queries", "documents"]:
+    """Of the collections in which documents and queries have one form: by the name of the file, else by titles.
+
+    Raises
+    ------
+    Unclear: neither tells.
+    """
+    try:
+        return _text_kind(path, [])
+    except Unclear:
+        if b"\n.T" in head:
+            return "documents"
+        raise Unclear("numbers with a text each, which may be queries or documents") from None
 
 
 def _tool(head: bytes, form: str) -> str | None:
@@ -153,7 +170,7 @@ def _text_kind(path: str, names: Sequence[str]) -> Literal["queries", "documents
     if plains & (set(IDS) - {"id"}) or "title" in plains:
         return "documents"
     name = Path(path).name.lower() if not names or "text" in plains else ""
-    if re.search("quer|topic|question", name):
+    if re.search("quer|qry|topic|question", name):
         return "queries"
     if re.search("doc|corpus|passage|chunk|collection", name):
         return "documents"
@@ -224,7 +241,7 @@ def format_of(path: str, holds: Holds) -> str:
     tool = recognise_tool(
         head, "run" if holds == "run" else "judgments" if holds == "judgments" else "queries"
     )
-    if tool is not None and holds != "documents":
+    if tool in ("smart", "npl") or (tool is not None and holds != "documents"):
         return tool
     endings = [one.lower() for one in Path(source.path).suffixes if one.lower() not in (".gz", ".zst")]
     return recognise(head, endings[-1] if endings else "")

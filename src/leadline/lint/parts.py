@@ -12,6 +12,7 @@ from leadline.formats.read import read_qrels, read_queries, read_rag_rows, read_
 from leadline.formats.source import Source
 from leadline.formats.trec import QRELS, RUN, SAMPLED, Columns, Table, parse, read_lines
 from leadline.ids import to_series
+from leadline.lint.answers import FORMATS, read_answers_file
 from leadline.lint.finding import EXAMPLES, KEPT, Findings, place
 from leadline.lint.kinds import Kind
 from leadline.lint.reading import Asked, Read, lined, of_qrels, of_rag, of_run, read_tool_file, refused
@@ -273,6 +274,13 @@ def read_rag_file(path: str, form: str, asked: Asked, found: Findings) -> Read |
     return read_on(path, form, read, found)
 
 
+def read_any_tool_file(path: str, form: str, asked: Asked, found: Findings) -> Read | None:
+    """A file of another tool; labelled answers are no tables of queries and documents."""
+    if form in FORMATS:
+        return read_answers_file(path, form, found)
+    return read_tool_file(path, form, asked, found)
+
+
 def read_book_file(path: str, form: str, asked: Asked, found: Findings) -> Read | None:
     """A book of judgments: its rows, and the labels that the rule `latest` makes of them."""
     from leadline.judging.exchange import rows_of
@@ -291,7 +299,7 @@ READERS = {
     "documents": read_documents_file,
     "rag": read_rag_file,
     "book": read_book_file,
-    "tool": read_tool_file,
+    "tool": read_any_tool_file,
 }
 
 

@@ -23,6 +23,7 @@ class Read:
     run: query_id, doc_id, score, and `rank` where the file has one. qrels: query_id, doc_id, grade, every row.
     queries: query_id and `text`. documents: doc_id and text. empty, failed: queries without a document, and with an error.
     scored: whether the run's scores stand in the file; else they only say its order.
+    answers: of a file of labelled answers, how many answers, claims and labels it has.
     places: of `run` and `qrels` in a JSON text, the path of each row. notes: what was left out.
     """
 
@@ -38,6 +39,7 @@ class Read:
     places: dict[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     rag: bool = False
+    answers: Mapping[str, int] = field(default_factory=dict)
 
     def looked(self) -> Looked:
         """What to say of the file."""
@@ -46,12 +48,13 @@ class Read:
         asked = next((one for one in (run, qrels, queries) if one is not None), None)
         return Looked(
             self.file,
-            tuple(name for name, table in kinds if table is not None),
+            tuple(name for name, table in kinds if table is not None) or tuple(self.answers)[:1],
             self.form,
             None if run is None else run.height,
             None if qrels is None else qrels.height,
             None if asked is None else asked["query_id"].n_unique() + len(set(self.empty)),
             None if documents is None else documents.height,
+            self.answers,
         )
 
     def line(self, part: str, row: int) -> str:
@@ -63,18 +66,22 @@ class Read:
 
 @dataclass(frozen=True)
 class Asked:
-    """How files are read: the formats that were named, comments in TREC files, and queries that give ids to texts."""
+    """How files are read: the formats that were named, comments in TREC files, queries that give ids to texts, and which
+    of two formats says what a query's id is in a SMART file (`numbers`).
+    """
 
     input_format: str | None = None
     qrels_format: str | None = None
     comments: bool = False
     queries: Queries | None = None
+    numbers: str | None = None
 
 
 def read_tool_file(path: str, form: str, asked: Asked, found: Findings) -> Read | None:
     """A file of another tool: all that it holds."""
     from leadline.formats.tools import read_tool
 
+    form = (asked.numbers or form) if form == "smart" else form
     held = read_on(path, "whole", lambda where: read_tool(form, Source.open(where)), found)
     return None if held is None else of_held(path, form, held, asked, found)
 

@@ -79,6 +79,9 @@ def _facts(one: Looked) -> dict[str, Any]:
         "judgments": one.judgments,
         "queries": one.queries,
         "documents": one.documents,
+        "answers": one.answers.get("answers"),
+        "claims": one.answers.get("claims"),
+        "labels": one.answers.get("labels"),
     }
 
 
@@ -119,6 +122,7 @@ def _looked(one: Looked) -> str:
         (one.judgments, "judgment", "judgments"),
         (one.queries, "query", "queries"),
         (one.documents, "document", "documents"),
+        *((one.answers.get(f"{what}s"), what, f"{what}s") for what in ("answer", "claim", "label")),
     )
     told = [amount(count, single, many) for count, single, many in counts if count is not None]
     if not one.kinds:
