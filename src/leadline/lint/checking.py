@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
-from leadline.errors import InputError, RowFault, UsageError, keeping
+from leadline.errors import InputError, RowFault, UsageError, keeping, printable
 from leadline.formats.sniff import checked_format
 from leadline.lint.finding import KEPT, Findings, Looked
 from leadline.lint.joins import check_joins
@@ -14,10 +15,14 @@ from leadline.lint.kinds import Holds, Kind, Unclear, format_of, kind_of
 from leadline.lint.numberings import check_numberings
 from leadline.lint.parts import read_file
 from leadline.lint.reading import Asked, Read
+from leadline.lint.refused import check_settled
 from leadline.lint.retrying import unreadable
 from leadline.lint.runs import check_run
 from leadline.lint.wording import check_documents, check_queries
-from leadline.tables import Queries
+from leadline.tables import Conflicts, Queries
+
+DUPLICATES = ("error", "first")
+"""What may become of a document that stands twice for a query."""
 
 
 def check_files(
@@ -32,6 +37,8 @@ def check_files(
     input_format: str | None = None,
     qrels_format: str | None = None,
     comments: bool = False,
+    duplicates: str = "error",
+    conflicts: Conflicts = "error",
 ) -> Findings:
     """Every fault and warning of the files; those in `files` are told by content, the others are what they are said to be.
 
@@ -39,6 +46,8 @@ def check_files(
     ----------
     cutoffs: the k of ties, short answers and the judged share. grades: the scale, such as `0-3`.
     input_format, qrels_format: of files given as runs and as judgments, where the content does not tell.
+    duplicates, conflicts: as for `leadline.evaluate`: what is to become of a document that stands twice for a query, and of
+        a pair with two grades. With `error` they are faults, as `evaluate` refuses them.
 
     Raises
     ------
@@ -51,7 +60,7 @@ def check_files(
     ...     [(one.code, one.line, one.found) for one in check_files([str(file)], cutoffs=[1]).all()]
     [('number', 2, 'high')]
     """
-    _refuse(input_format, qrels_format)
+    _refuse(input_format, qrels_format, duplicates, conflicts)
     scale = None if grades is None else Scale.of(grades)
     given: dict[Holds, Sequence[str]] = {
         "queries": queries,
@@ -69,11 +78,17 @@ def check_files(
         wanted = [(path, kind, named.get(kind)) for kind, paths in given.items() for path in paths]
         told = [*_told(files, found), *_named(wanted, found)]
         reads = _read(told, Asked(input_format, qrels_format, comments), found)
-    _check(reads, sorted(set(cutoffs)), scale, found)
+        _check(reads, sorted(set(cutoffs)), scale, duplicates, conflicts, found)
     return found
 
 
-def _refuse(input_format: str | None, qrels_format: str | None) -> None:
+def _refuse(input_format: str | None, qrels_format: str | None, duplicates: str, conflicts: str) -> None:
+    for name, value, known in (
+        ("duplicates", duplicates, DUPLICATES),
+        ("conflicts", conflicts, get_args(Conflicts)),
+    ):
+        if value not in known:
+            raise UsageError(f"--{name} {printable(value)!r} is not one of {', '.join(known)}")
     for name in (input_format, qrels_format):
         if name is not None:
             checked_format(name)
@@ -81,10 +96,18 @@ def _refuse(input_format: str | None, qrels_format: str | None) -> None:
         raise UsageError("trec-sampled is a format of judgments: --qrels-format")
 
 
-def _check(reads: list[Read], every: list[int], scale: Scale | None, found: Findings) -> None:
-    """Every warning: of each file, then of all together."""
+def _check(
+    reads: list[Read],
+    every: list[int],
+    scale: Scale | None,
+    duplicates: str,
+    conflicts: Conflicts,
+    found: Findings,
+) -> None:
+    """Every warning, and every fault that only the rows together show: of each file, then of all together."""
     for read in reads:
-        check_run(read, every, found)
+        check_run(read, every, duplicates, found)
+        check_settled(read, conflicts, found)
         check_judgments(read, scale, found)
         if not read.rag:
             check_queries(read, found)

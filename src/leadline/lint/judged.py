@@ -1,4 +1,4 @@
-"""Rules about judgments: pairs judged twice, grades below 0 or off the scale, queries without a relevant document."""
+"""Rules about judgments: pairs judged twice alike, grades below 0 or off the scale, queries without a relevant document."""
 
 import re
 from dataclasses import dataclass
@@ -49,44 +49,34 @@ def check_judgments(read: Read, scale: Scale | None, found: Findings) -> None:
 
 
 def _twice(read: Read, qrels: pl.DataFrame, found: Findings) -> None:
-    pair = ["query_id", "doc_id"]
+    """Warn of pairs judged twice with the same grade; those with different grades are `leadline.lint.refused`'s."""
+    pair = ["query_id", "doc_id", *(["subtopic"] if "subtopic" in qrels.columns else [])]
     repeated = qrels.filter(pl.struct(pair).is_duplicated())
     if not repeated.height:
         return
-    more = [pl.col(ROW).get(1).alias("second"), pl.col("grade").first().alias("first_grade")]
-    more += [pl.col("grade").filter(pl.col("grade") != pl.col("grade").first()).first().alias("other")]
-    more += [pl.col("iteration").n_unique().alias("needs")] if "iteration" in qrels.columns else []
+    more = [pl.col("iteration").n_unique().alias("needs")] if "iteration" in qrels.columns else []
     groups = repeated.group_by(pair, maintain_order=True).agg(
-        pl.len().alias("rows"), pl.col("grade").n_unique().alias("grades"), pl.col(ROW).first(), *more
+        pl.col("grade").n_unique().alias("grades"), pl.col(ROW).first(), pl.col(ROW).get(1).alias("second"), *more
     )
-    for code, some in (
-        ("pair-twice", groups.filter(pl.col("grades") == 1)),
-        ("pair-conflict", groups.filter(pl.col("grades") > 1)),
-    ):
-        if not some.height:
-            continue
-        first = some.row(0, named=True)
-        pairs = amount(some.height, "pair is", "pairs are")
-        how = (
-            "with the same grade"
-            if code == "pair-twice"
-            else f"with different grades, the first {first['first_grade']:g} and {first['other']:g}"
-        )
-        needs = ""
-        if "needs" in some.columns and some["needs"].max() != 1:
-            needs = "; the second column differs: if it names subtopics, these are several needs of one query"
-        found.warn(
-            code,
-            read.file,
-            f"{pairs} judged more than once {how}{needs}",
-            some.height,
-            line=first["second"],
-            found=f"{first['query_id']} {first['doc_id']}",
-            examples=[
-                f"{read.line('qrels', one['row'])} and {read.line('qrels', one['second']).rpartition(':')[2].strip()}"
-                for one in some.head(EXAMPLES).iter_rows(named=True)
-            ],
-        )
+    some = groups.filter(pl.col("grades") == 1)
+    if not some.height:
+        return
+    first = some.row(0, named=True)
+    needs = ""
+    if "needs" in some.columns and some["needs"].max() != 1:
+        needs = "; the second column differs: if it names subtopics, these are several needs of one query"
+    found.warn(
+        "pair-twice",
+        read.file,
+        f"{amount(some.height, 'pair is', 'pairs are')} judged more than once with the same grade{needs}",
+        some.height,
+        line=first["second"],
+        found=f"{first['query_id']} {first['doc_id']}",
+        examples=[
+            f"{read.line('qrels', one['row'])} and {read.line('qrels', one['second']).rpartition(':')[2].strip()}"
+            for one in some.head(EXAMPLES).iter_rows(named=True)
+        ],
+    )
 
 
 def _negative(read: Read, qrels: pl.DataFrame, found: Findings) -> None:

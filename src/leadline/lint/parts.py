@@ -18,8 +18,6 @@ from leadline.lint.reading import Asked, Read, lined, of_qrels, of_rag, of_run, 
 from leadline.lint.retrying import read_on, unreadable
 from leadline.tables import EVERY
 
-NO_RUN = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, ROW: pl.Int64})
-
 
 def read_run_file(path: str, form: str, asked: Asked, found: Findings) -> Read | None:
     """A run: TREC block by block, everything else through the run reader, and once more for its ranks."""
@@ -33,12 +31,12 @@ def read_run_file(path: str, form: str, asked: Asked, found: Findings) -> Read |
         _wide(path, frame, found)
         return Read(path, form, run=frame.drop("wide"))
     if form in BY_NAME:
-        return read_tool_file(path, form, asked, found)
+        return read_tool_file(path, form, asked, found, "run")
 
     def read(where: str, order: str = "score") -> Read:
         run = read_run(where, input_format=form, conventions=Conventions(order=cast(Any, order)))
         made = of_run(path, form, cast(Any, run))
-        made.scored = order == "score"
+        made.scored = made.scored and order == "score"
         return made
 
     def either(where: str) -> Read:
@@ -48,10 +46,7 @@ def read_run_file(path: str, form: str, asked: Asked, found: Findings) -> Read |
             if "--order rank" not in str(error) or "for the score" not in str(error):
                 raise
             order = "file" if "--order rank" not in str(error) else "rank"
-            try:
-                return read(where, order)
-            except LeadlineError:
-                return read(where, "file")
+            return read(where, order)
 
     made = read_on(path, form, either, found)
     if made is not None and made.scored and made.run is not None and not found.faults_of(path):
@@ -109,7 +104,7 @@ def _block(
             table = None
     lines = count_lines(data)
     if table is not None and len(table["query_id"]) == lines and not comments:
-        rows = pl.int_range(line, line + lines, eager=True)
+        rows = pl.int_range(line, line + lines, eager=True, dtype=pl.UInt32)
     else:
         room = max(0, KEPT - found.faults_of(path))
         with keeping(room):
@@ -118,7 +113,7 @@ def _block(
             found.fault(path, RowFault(fault.line, fault.column, fault.found, fault.expected))
         if total > len(faults):
             found.uncounted(path, total - len(faults))
-        rows = pl.Series(table[ROW], dtype=pl.Int64)
+        rows = pl.Series(table[ROW], dtype=pl.UInt32)
     made = {
         name: pl.Series(table[name], dtype=pl.Float64)
         if table[name].dtype.kind == "f"
@@ -162,13 +157,20 @@ def read_judgments_file(path: str, form: str, asked: Asked, found: Findings) -> 
         frame = read_trec(path, QRELS if form == "trec" else SAMPLED, asked, found)
         return None if frame is None else Read(path, form, qrels=frame)
     if form in BY_NAME:
-        return read_tool_file(path, form, asked, found)
-    return read_on(
-        path,
-        form,
-        lambda where: of_qrels(path, form, read_qrels(where, input_format=form, conflicts=EVERY)),
-        found,
-    )
+        return read_tool_file(path, form, asked, found, "qrels")
+
+    def read(where: str) -> Read:
+        def every(subtopics: bool) -> Read:
+            qrels = read_qrels(where, input_format=form, conflicts=EVERY, keep_subtopic=subtopics)
+            return of_qrels(path, form, qrels)
+
+        try:
+            return every(True)
+        except LeadlineError:
+            # Where only some rows name a subtopic, measures without subtopics still take them all.
+            return every(False)
+
+    return read_on(path, form, read, found)
 
 
 def read_queries_file(path: str, form: str, asked: Asked, found: Findings) -> Read | None:
@@ -176,7 +178,7 @@ def read_queries_file(path: str, form: str, asked: Asked, found: Findings) -> Re
     from leadline.formats.tools import BY_NAME
 
     if form in BY_NAME:
-        return read_tool_file(path, form, asked, found)
+        return read_tool_file(path, form, asked, found, "queries")
     named = "trec" if form in ("tsv", "trec") and not _has_header(path) else form
     queries = read_on(path, named, lambda where: read_queries(where, input_format=named), found)
     return (
@@ -255,7 +257,7 @@ def _documents(where: str) -> pl.DataFrame:
     faults.check()
     return pl.DataFrame(
         {"doc_id": ids, "text": texts, ROW: lines},
-        schema={"doc_id": pl.String, "text": pl.String, ROW: pl.Int64},
+        schema={"doc_id": pl.String, "text": pl.String, ROW: pl.UInt32},
     )
 
 
