@@ -83,12 +83,12 @@ def check_files(
 
 
 def _refuse(input_format: str | None, qrels_format: str | None, duplicates: str, conflicts: str) -> None:
-    for name, value, known in (
+    for option, value, known in (
         ("duplicates", duplicates, DUPLICATES),
         ("conflicts", conflicts, get_args(Conflicts)),
     ):
         if value not in known:
-            raise UsageError(f"--{name} {printable(value)!r} is not one of {', '.join(known)}")
+            raise UsageError(f"--{option} {printable(value)!r} is not one of {', '.join(known)}")
     for name in (input_format, qrels_format):
         if name is not None:
             checked_format(name)

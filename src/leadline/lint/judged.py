@@ -56,7 +56,10 @@ def _twice(read: Read, qrels: pl.DataFrame, found: Findings) -> None:
         return
     more = [pl.col("iteration").n_unique().alias("needs")] if "iteration" in qrels.columns else []
     groups = repeated.group_by(pair, maintain_order=True).agg(
-        pl.col("grade").n_unique().alias("grades"), pl.col(ROW).first(), pl.col(ROW).get(1).alias("second"), *more
+        pl.col("grade").n_unique().alias("grades"),
+        pl.col(ROW).first(),
+        pl.col(ROW).get(1).alias("second"),
+        *more,
     )
     some = groups.filter(pl.col("grades") == 1)
     if not some.height:

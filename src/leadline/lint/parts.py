@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+import numpy as np
 import polars as pl
 
 from leadline.conventions import Conventions
@@ -11,12 +12,15 @@ from leadline.formats.faults import Faults, WrongValue
 from leadline.formats.read import read_qrels, read_queries, read_rag_rows, read_run
 from leadline.formats.source import Source
 from leadline.formats.trec import QRELS, RUN, SAMPLED, Columns, Table, parse, read_lines
-from leadline.ids import to_series
+from leadline.ids import Ids, heads, to_series
 from leadline.lint.finding import EXAMPLES, KEPT, Findings, place
 from leadline.lint.kinds import Kind
 from leadline.lint.reading import Asked, Read, lined, of_qrels, of_rag, of_run, read_tool_file, refused
 from leadline.lint.retrying import read_on, unreadable
 from leadline.tables import EVERY
+
+BLOCK = 4 << 20
+"""How many bytes of a TREC file are read at a time at most: what a block is read through takes several times its size."""
 
 
 def read_run_file(path: str, form: str, asked: Asked, found: Findings) -> Read | None:
@@ -74,19 +78,19 @@ def read_trec(path: str, columns: Columns, asked: Asked, found: Findings) -> pl.
     line = 1
     try:
         source = Source.open(path)
-        for data in whole_queries(source.chunks(source.block, binary=True)):
+        for data in whole_queries(source.chunks(min(source.block, BLOCK), binary=True)):
             frames.append(_block(bytes(data), columns, [number, *more], line, asked.comments, path, found))
             line += count_lines(data)
     except LeadlineError as error:
         refused(error, path, found)
         return None
-    frame = pl.concat(frames) if frames else pl.DataFrame()
+    # Ranks that are no numbers in one block are none in the others.
+    frame = pl.concat(frames, how="vertical_relaxed", rechunk=False) if frames else pl.DataFrame()
     if frame.height == 0:
         if not found.faults_of(path):
             unreadable(InputError("no rows in it"), path, found)
         return None
     if columns is RUN:
-        frame = frame.with_columns(pl.col("rank").cast(pl.Float64, strict=False))
         frame = frame if frame["rank"].null_count() == 0 else frame.drop("rank")
     return frame
 
@@ -117,11 +121,29 @@ def _block(
     made = {
         name: pl.Series(table[name], dtype=pl.Float64)
         if table[name].dtype.kind == "f"
+        else _of_few(table[name])
+        if name == "query_id"
         else to_series(table[name])
         for name in keep
     }
+    if "rank" in made:
+        made["rank"] = _ranks(made["rank"])
     frame = pl.DataFrame({**made, ROW: rows})
     return frame.with_columns(_wider(data, line, rows)) if columns is RUN else frame
+
+
+def _of_few(ids: Ids) -> pl.Series:
+    """The ids of queries as a column: the rows of one mostly stand together, so that each is made once."""
+    first = heads(ids)
+    if 2 * len(first) > len(ids):
+        return to_series(ids)
+    return to_series(ids[first]).gather(np.repeat(np.arange(len(first)), np.diff(first, append=len(ids))))
+
+
+def _ranks(texts: pl.Series) -> pl.Series:
+    """The ranks as numbers, small where they are whole; null where one is none."""
+    whole = texts.cast(pl.Int32, strict=False)
+    return texts.cast(pl.Float64, strict=False) if whole.null_count() else whole
 
 
 def _wider(data: bytes, first: int, rows: pl.Series) -> pl.Series:

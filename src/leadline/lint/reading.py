@@ -59,7 +59,6 @@ class Read:
         path = self.path(part, row)
         return f"{printable(self.file)}: {path}" if path else f"{printable(self.file)}:{row}"
 
-
     def path(self, part: str, row: int) -> str:
         """The path of a row of a table in a JSON text; empty where it has none."""
         paths = self.places.get(part, ())

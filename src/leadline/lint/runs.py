@@ -1,6 +1,6 @@
 """Rules about one run: ranks against scores, ties, distances, documents twice, short answers.
 
-A run is looked at some hundred thousand rows at a time, cut between queries, so that what a rule makes of the rows is small.
+A run is looked at some ten thousand rows at a time, cut between queries, so that what a rule makes of the rows is small.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ MOSTLY = 0.9
 """From which share of the steps down the ranks that rise on, scores are taken for distances."""
 STEPS = 2
 """How many steps a query must have at least for that."""
-PART_ROWS = 1 << 17
+PART_ROWS = 1 << 16
 """How many rows a rule looks at together at least, where a run has so many."""
 
 
@@ -95,7 +95,7 @@ def check_run(read: Read, cutoffs: list[int], duplicates: str, found: Findings) 
 
 
 def parts(run: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """The rows some hundred thousand at a time, with all rows of a query together and in their order.
+    """The rows some ten thousand at a time, with all rows of a query together and in their order.
 
     Where a query's rows are scattered, the run is sorted by query first.
     """
@@ -103,7 +103,9 @@ def parts(run: pl.DataFrame) -> Iterator[pl.DataFrame]:
     runs = sum(len(ends) for _, _, ends in pieces)
     # Where a query goes over from one piece to the next it is counted twice.
     joined = sum(
-        run["query_id"][start - 1] == run["query_id"][start] for start, _, _ in pieces if 0 < start < run.height
+        run["query_id"][start - 1] == run["query_id"][start]
+        for start, _, _ in pieces
+        if 0 < start < run.height
     )
     whole = not joined and runs == run["query_id"].n_unique()
     if not whole:
@@ -138,7 +140,9 @@ def _look(part: pl.DataFrame, cutoffs: list[int], scored: bool, seen: _Seen) -> 
         *(_cut(cutoff).alias(f"tie@{cutoff}") for cutoff in cutoffs if scored),
     )
     if scored:
-        seen.infinite.add(part.filter(pl.col("score").is_infinite()).select("query_id", "doc_id", "score", ROW))
+        seen.infinite.add(
+            part.filter(pl.col("score").is_infinite()).select("query_id", "doc_id", "score", ROW)
+        )
         wrong = _steps(part)
         seen.rising.add(wrong)
         rises = wrong.group_by(query).agg(pl.len().alias("rises"))
@@ -159,18 +163,28 @@ def _steps(part: pl.DataFrame) -> pl.DataFrame:
     """The rows whose score is above that of the row before, `before`, down the ranks where the file has them, else as it is."""
     frame = part.with_columns(block=part["query_id"].rle_id())
     same = pl.col("block") == pl.col("block").shift()
-    if "rank" in part.columns and frame.select((same & (pl.col("rank") < pl.col("rank").shift())).any()).item():
+    if (
+        "rank" in part.columns
+        and frame.select((same & (pl.col("rank") < pl.col("rank").shift())).any()).item()
+    ):
         frame = frame.sort("block", "rank", maintain_order=True)
     before = pl.col("score").shift()
     rows = frame.with_columns(before=before).filter(same & (pl.col("score") > before))
-    return rows.select("query_id", "doc_id", "score", "before", *(["rank"] if "rank" in part.columns else []), ROW)
+    return rows.select(
+        "query_id", "doc_id", "score", "before", *(["rank"] if "rank" in part.columns else []), ROW
+    )
+
+
+def twice(part: pl.DataFrame) -> bool:
+    """Whether a document may stand twice for a query."""
+    # A hash is far smaller than the pair; where no hash repeats, no pair does.
+    return not part.select(pl.struct("query_id", "doc_id").hash().is_unique().all()).item()
 
 
 def _again(part: pl.DataFrame) -> pl.DataFrame:
     """Each further row of a pair, with the row of its first: query_id, doc_id, row, first."""
     pair = pl.struct("query_id", "doc_id")
-    # A hash is far smaller than the pair; where no hash repeats, no pair does.
-    if part.select(pair.hash().is_unique().all()).item():
+    if not twice(part):
         return part.clear()
     repeated = part.select("query_id", "doc_id", ROW).filter(pair.is_duplicated())
     first = pl.col(ROW).first().over("query_id", "doc_id").alias("first")
