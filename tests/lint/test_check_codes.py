@@ -37,7 +37,8 @@ def numbered(first: int, last: int, step: int = 1) -> str:
 # Code: the files that give it, where (file, line, column, found; None where it is not said), how often, a clean twin.
 CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, Files]] = {
     "unreadable": ({"a.run": ""}, ("a.run", None, None, ""), 1, {"a.run": RUN}),
-    "unknown-kind": ({"x.txt": "one two three\n"}, ("x.txt", None, None, ""), 1, {"q.txt": QRELS}),
+    "unknown-kind": ({"x.txt": "one two three\n"}, ("x.txt", 1, None, "one two three"), 1, {"q.txt": QRELS}),
+    "line-ends": ({"a.run": RUN.replace("\n", "\r")}, ("a.run", 1, 17, None), 1, {"a.run": RUN.replace("\n", "\r\n")}),  # type: ignore[dict-item]
     "encoding": (
         {"q.csv": b"qid,docno,label\nq1,d1,1\nq1,m\xfcll,2\nq1,d3,0\n"}, ("q.csv", 3, 5, "q1,müll,2"), 1,
         {"q.csv": "qid,docno,label\nq1,d1,1\nq1,müll,2\n"},
@@ -73,6 +74,10 @@ CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, File
     "rank-score": (
         {"a.run": lines("q Q0 a 1 1 x", "q Q0 b 2 3 x", "q Q0 c 3 2 x", "q Q0 d 4 1 x")},
         ("a.run", 2, None, "q b"), 1, {"a.run": RUN}
+    ),
+    "swapped-columns": (
+        {"a.run": lines("q Q0 a 3.5 1 x", "q Q0 b 2.5 2 x"), "q.txt": "q a 1 3.5\nq b 2 2.5\n"}, ("a.run", 1, None, "3.5 1"), 2,
+        {"a.run": lines("q Q0 a 1 3.5 x", "q Q0 b 2 2.5 x"), "q.txt": "q 0 a 3\nq 0 b 2\n"},
     ),
     "rising-scores": (
         {"a.run": lines("q Q0 a 1 0.1 x", "q Q0 b 2 0.2 x", "q Q0 c 3 0.3 x")}, ("a.run", 1, None, "q"), 1,
@@ -152,6 +157,9 @@ CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, File
     "little-overlap": (
         {"a.run": RUN + "".join(f"x{n} Q0 d1 1 1 a\nx{n} Q0 d2 2 0 a\n" for n in range(3)), "queries.jsonl": QUERIES},
         ("a.run", 5, None, "x0"), 3, {"a.run": RUN, "queries.jsonl": QUERIES},
+    ),
+    "swapped-ids": (
+        {"a.run": RUN, "q.txt": "d1 0 q1 1\nd2 0 q1 0\n"}, ("q.txt", 1, None, "d1"), 2, {"a.run": RUN, "q.txt": QRELS}
     ),
     "unanswered": (
         {"a.run": RUN, "q.txt": QRELS + "q3 0 d1 1\n"}, ("a.run", None, None, "q3"), 1, {"a.run": RUN, "q.txt": QRELS}

@@ -7,6 +7,7 @@ from typing import get_args
 
 from leadline.errors import InputError, RowFault, UsageError, keeping, printable
 from leadline.formats.sniff import checked_format
+from leadline.formats.source import Source
 from leadline.lint.finding import KEPT, Findings, Looked
 from leadline.lint.joins import check_joins
 from leadline.lint.judged import Scale, check_judgments
@@ -14,6 +15,7 @@ from leadline.lint.judged_share import check_shares
 from leadline.lint.kinds import Holds, Kind, Unclear, format_of, kind_of
 from leadline.lint.numberings import check_numberings
 from leadline.lint.parts import read_file
+from leadline.lint.puzzling import only_returns, puzzle
 from leadline.lint.reading import Asked, Read
 from leadline.lint.refused import check_settled
 from leadline.lint.retrying import unreadable
@@ -21,6 +23,7 @@ from leadline.lint.runs import check_run
 from leadline.lint.wording import check_documents, check_queries
 from leadline.tables import Conflicts, Queries
 
+ONLY_RETURNS = "a lone carriage return; lines end with LF or CRLF"
 DUPLICATES = ("error", "first")
 """What may become of a document that stands twice for a query."""
 
@@ -130,7 +133,7 @@ def _told(files: Iterable[str], found: Findings) -> Told:
         try:
             kind = kind_of(path)
         except Unclear as unclear:
-            found.fault(path, RowFault(0, None, "", str(unclear)), "unknown-kind")
+            _unclear(path, str(unclear), found)
             told.append((path, None))
         except InputError as error:
             unreadable(error, path, found)
@@ -138,6 +141,19 @@ def _told(files: Iterable[str], found: Findings) -> Told:
         else:
             told += list(_beir(path)) if kind.holds == "beir" else [(path, kind)]
     return told
+
+
+def _unclear(path: str, message: str, found: Findings) -> None:
+    """Note that nothing is recognised in a file, with its first line and what that looks like."""
+    head = Source.open(path).head()
+    line, first, like = puzzle(head)
+    if only_returns(head):
+        found.fault(path, RowFault(1, first.find("\r") + 1, first, ONLY_RETURNS), "line-ends")
+        return
+    told = like or message
+    # Named fields say more than the line they stand in.
+    named = message.startswith("rows with") and not like
+    found.fault(path, RowFault(0 if named else line, None, "" if named else first, told), "unknown-kind")
 
 
 def _beir(path: str) -> Iterable[tuple[str, Kind]]:

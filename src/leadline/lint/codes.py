@@ -19,8 +19,12 @@ class Code:
 
 _FAULTS = (
     ("unreadable", "the file cannot be read: it is not there, empty, damaged, or not what it was said to be",
-     "look at the file; name what it is with --run, --qrels, --queries or --documents"),
-    ("unknown-kind", "the content does not tell what the file is", "name it: --run F, --qrels F, --queries F or --documents F"),
+     "look whether it is there and whole, and write or fetch it again; name what it is with --run, --qrels, --queries or "
+     "--documents"),
+    ("unknown-kind", "the content does not tell what the file is",
+     "name it: --run F, --qrels F, --queries F or --documents F; if it is none of these, bring it into the form of one"),
+    ("line-ends", "lines that end with a carriage return alone, as on old Macs",
+     "write the file with LF or CRLF at the ends of lines"),
     ("encoding", "bytes that are not UTF-8 text", "save the file as UTF-8"),
     ("not-text", "a NUL byte or half of a surrogate pair: text has none", "write the file again from its source"),
     ("fields", "a row with too few or too many fields, or a column that is unknown, missing or there twice",
@@ -29,7 +33,7 @@ _FAULTS = (
     ("json", "a line or file that is not the JSON it should be", "write it with a JSON library, one object a line"),
     ("id", "an id that is missing, or is no text and no whole number", "give each row its ids, as text"),
     ("number", "a score, rank, grade or probability that is no number, or not one that can stand there",
-     "write a plain number; a score that could not be computed is no row"),
+     "write a plain number, with a point before its decimals; a score that could not be computed is no row"),
     ("list", "a list of ids or scores that is none, or of another length", "write lists as JSON or Parquet lists, not as text"),
     ("twice", "one id that stands twice where it may stand once", "keep one of the rows"),
     ("document-twice", "a document stands twice for one query",
@@ -44,6 +48,8 @@ _SAME = "check that both files belong to one collection and have the same ids"
 _WARNINGS = (
     ("rank-score", "the rank column contradicts the scores",
      "scores decide; if the ranks are right, use --order rank, else write the ranks again"),
+    ("swapped-columns", "columns that seem to stand in each other's place",
+     "look at the first lines, and put the columns in order"),
     ("rising-scores", "scores rise down the ranks, as distances do", "write the scores with a minus, or use --order rank"),
     ("equal-scores", "all documents of a query have one score", "write real scores, or use --order rank or --order file"),
     ("ties-at-k", "equal scores on both sides of a cutoff: the order of ids decides what is in the top k",
@@ -78,6 +84,7 @@ _WARNINGS = (
     ("space-ids", "ids that would join but for white space", "take the white space away where the ids are made"),
     ("no-overlap", "two files have no id in common", _SAME),
     ("little-overlap", "two files have few ids in common", _SAME),
+    ("swapped-ids", "query ids of one file are document ids of the other", "put the columns of query and document in order"),
     ("unanswered", "judged queries that are not in the run; they count as 0", "ask them, or say --queries intersection"),
     ("unknown-queries", "queries that the file of queries has not", "take the queries that were judged and asked"),
     ("unknown-documents", "documents that the file of documents has not", "take the documents that were searched"),
@@ -100,6 +107,7 @@ _BY_WORDS = (
     ("not-text", r"NUL byte|expected text, without"),
     ("id", r"is text (of at least|or a whole)"),
     ("quotes", r"^quotes"),
+    ("line-ends", r"lone carriage return"),
     ("needs", r"of one need|two needs"),
     ("pair-conflict", r"judges the same pair"),
     ("document-twice", r"same document for this query"),

@@ -130,6 +130,8 @@ def check_joins(reads: list[Read], found: Findings) -> None:
     for name in PAIRS:
         for left, right in sides(reads, name):
             _shared(left, right, name, found)
+            if name == "query_id":
+                _swapped(left, right, found)
             _alike(left, right, name, found)
     for read in reads:
         _floats(read, found)
@@ -180,6 +182,24 @@ def _shared(left: Side, right: Side, name: str, found: Findings) -> None:
             found=mine["id"][0],
             examples=_places(left, mine),
         )
+
+
+def _swapped(left: Side, right: Side, found: Findings) -> None:
+    """Warn where no query id joins, and the judgments' query ids are documents of the run or the other way round."""
+    if right.part != "qrels" or left.part != "run" or left.unseen(right).height < right.frame.height:
+        return
+    for wrong, other in ((right, left), (left, right)):
+        documents = side(other.read, other.part, "doc_id")
+        lacking = 0 if documents is None else documents.unseen(wrong).height
+        count = wrong.frame.height - lacking
+        if documents is not None and 2 * count > wrong.frame.height:
+            text = (
+                f"{amount(count, 'query id is', 'query ids are')} among the documents of {SAY[other.part]} "
+                f"({printable(other.file)}): query and document seem to have changed places"
+            )
+            found.warn(
+                "swapped-ids", wrong.file, text, count, line=wrong.frame[ROW][0], found=wrong.frame["id"][0]
+            )
 
 
 def _missing(run: Side, qrels: Side, both: int, found: Findings) -> None:

@@ -42,6 +42,8 @@ def check_judgments(read: Read, scale: Scale | None, found: Findings) -> None:
     if qrels is None or not qrels.height:
         return
     _twice(read, qrels, found)
+    if "iteration" in qrels.columns:
+        _swapped(read, qrels, found)
     _negative(read, qrels, found)
     if scale is not None:
         _off_scale(read, qrels, scale, found)
@@ -80,6 +82,25 @@ def _twice(read: Read, qrels: pl.DataFrame, found: Findings) -> None:
             for one in some.head(EXAMPLES).iter_rows(named=True)
         ],
     )
+
+
+def _swapped(read: Read, qrels: pl.DataFrame, found: Findings) -> None:
+    """Warn where column 2 looks like documents and column 3 counts them, as in rows of query, document, rank and score."""
+    head = qrels.head(1000)
+    pairs = head.select("query_id", "iteration").is_unique().all()
+    counted = (
+        head["doc_id"].str.contains(r"^\d+$").all() and not head["iteration"].str.contains(r"^\d+$").any()
+    )
+    if pairs and counted and head.height > head["query_id"].n_unique():
+        found.warn(
+            "swapped-columns",
+            read.file,
+            "column 2 differs in all rows of a query, as documents do, and column 3 holds whole numbers: is it a run "
+            "(query, document, rank, score)? Judgments are query_id, 0, doc_id, grade",
+            qrels.height,
+            line=head[ROW][0],
+            found=f"{head['query_id'][0]} {head['iteration'][0]} {head['doc_id'][0]} {head['grade'][0]:g}",
+        )
 
 
 def _negative(read: Read, qrels: pl.DataFrame, found: Findings) -> None:

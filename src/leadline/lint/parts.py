@@ -226,6 +226,10 @@ def read_documents_file(path: str, form: str, asked: Asked, found: Findings) -> 
 
         try:
             texts = read_texts(path)
+        except InputError as error:
+            more = "; a folder is taken for documents, or for a BEIR folder: name the files in it"
+            refused(InputError(f"{error}{more}"), path, found)
+            return None
         except LeadlineError as error:
             refused(error, path, found)
             return None

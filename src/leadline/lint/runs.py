@@ -73,6 +73,8 @@ def check_run(read: Read, cutoffs: list[int], duplicates: str, found: Findings) 
     queries = seen.of_query() if seen.queries else None
     if queries is not None:
         if read.scored:
+            if "rank" in run.columns:
+                _swapped(read, run, found)
             _infinite(read, seen, found)
             if not _rising(read, queries, "rank" in run.columns, found) and "rank" in run.columns:
                 _contradicting(read, seen, found)
@@ -209,6 +211,24 @@ def _rising(read: Read, of_query: pl.DataFrame, ranked: bool, found: Findings) -
         examples=_examples(read, rising),
     )
     return True
+
+
+def _swapped(read: Read, run: pl.DataFrame, found: Findings) -> None:
+    """Warn where scores count 1, 2, … for each query and ranks hold fractions, as where the two columns changed places."""
+    head = run.head(PART_ROWS)
+    if not head["rank"].dtype.is_float() or (head["rank"] == head["rank"].floor()).all():
+        return
+    if (head["score"].min() or 0) not in (0, 1) or (head["score"] != head["score"].floor()).any():
+        return
+    first = head.row(0, named=True)
+    found.warn(
+        "swapped-columns",
+        read.file,
+        "the ranks hold fractions and the scores are whole numbers from 1: rank and score seem to have changed places",
+        run.height,
+        line=first[ROW],
+        found=f"{first['rank']:g} {first['score']:g}",
+    )
 
 
 def _contradicting(read: Read, seen: _Seen, found: Findings) -> None:
