@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from leadline.errors import ROW, SHOWN_ROWS, InputError, RowFault, RowsError, kept_rows, printable
+from leadline.errors import ROW, InputError, RowFault, RowsError, kept_rows, printable
 
 
 def with_ids(frame: pl.DataFrame, columns: Sequence[str], source: str) -> pl.DataFrame:
@@ -162,13 +162,21 @@ CONFLICT_ADVICE = "name a rule to settle them: --conflicts first, last, max, min
 def _clashes(frame: pl.DataFrame, clashing: pl.DataFrame, key: list[str]) -> list[RowFault]:
     """For each of the first clashing pairs, its second line with the line and grade of the first."""
     frame = frame if ROW in frame.columns else frame.with_row_index(ROW, offset=1)
-    faults = []
-    for pair in clashing.head(SHOWN_ROWS).iter_rows(named=True):
-        rows = frame.filter(pl.all_horizontal(pl.col(name) == pair[name] for name in key))
-        first, grade = rows[ROW][0], rows["grade"][0]
-        other = rows.filter(pl.col("grade") != grade).row(0, named=True)
-        found = f"{pair['query_id']} {pair['doc_id']} {other['grade']:g}"
-        faults.append(
-            RowFault(int(other[ROW]), None, found, f"but line {first} judges the same pair {grade:g}")
+    other = (pl.col("grade") != pl.col("grade").first()).arg_max()
+    shown = clashing.head(kept_rows()).select(key)
+    rows = frame.join(shown, on=key, how="semi", nulls_equal=True, maintain_order="left")
+    pairs = rows.group_by(key, maintain_order=True).agg(
+        pl.col(ROW).first().alias("first_row"),
+        pl.col("grade").first().alias("first_grade"),
+        pl.col(ROW).get(other),
+        pl.col("grade").get(other),
+    )
+    return [
+        RowFault(
+            int(one[ROW]),
+            None,
+            f"{one['query_id']} {one['doc_id']} {one['grade']:g}",
+            f"but line {one['first_row']} judges the same pair {one['first_grade']:g}",
         )
-    return faults
+        for one in pairs.iter_rows(named=True)
+    ]

@@ -179,9 +179,14 @@ class Run:
 
     def blocks(self) -> Iterator[Block]:
         """The rows, cut between queries into blocks of at least `BLOCK_ROWS`."""
-        import polars as pl
-
-        ends = self.frame["query_id"].rle().struct.field("len").cast(pl.Int64).cum_sum().to_numpy()
+        names, height = self.frame["query_id"], self.frame.height
+        # Some at a time, as a column in several pieces would be copied whole.
+        marks = [
+            low + 1 + np.flatnonzero((part[1:] != part[:-1]).to_numpy())
+            for low in range(0, height, BLOCK_ROWS)
+            for part in (names.slice(low, BLOCK_ROWS + 1),)
+        ]
+        ends = np.concatenate([*marks, [height]]) if height else np.zeros(0, np.int64)
         cuts = ends[np.flatnonzero(np.diff(ends // BLOCK_ROWS, prepend=0))].tolist()
         edges = [0, *(cut for cut in cuts if cut < self.frame.height), self.frame.height]
         for start, stop in pairwise(edges):

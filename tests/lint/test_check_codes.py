@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,10 @@ RUN = lines("q1 Q0 d1 1 3.0 a", "q1 Q0 d2 2 2.0 a", "q2 Q0 d1 1 3.0 a", "q2 Q0 d
 QRELS = lines("q1 0 d1 1", "q1 0 d2 0", "q2 0 d1 0", "q2 0 d2 1")
 QUERIES = lines('{"query_id": "q1", "text": "who"}', '{"query_id": "q2", "text": "why"}')
 DOCUMENTS = lines('{"doc_id": "d1", "text": "one"}', '{"doc_id": "d2", "text": "two"}')
+NEEDS = lines(
+    '{"query_id": "q1", "doc_id": "d1", "grade": 1, "need": "a"}',
+    '{"query_id": "q1", "doc_id": "d2", "grade": 1, "need": "a"}',
+)
 RAG = '{"query_id": "q1", "user_input": "who", "retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]}\n'
 ANSWERS = (
     '[{"id": "1", "response": "It flies.", '
@@ -40,7 +45,8 @@ def numbered(first: int, last: int, step: int = 1) -> str:
 # Code: the files that give it, where (file, line, column, found; None where it is not said), how often, a clean twin.
 CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, Files]] = {
     "unreadable": ({"a.run": ""}, ("a.run", None, None, ""), 1, {"a.run": RUN}),
-    "unknown-kind": ({"x.txt": "one two three\n"}, ("x.txt", None, None, ""), 1, {"q.txt": QRELS}),
+    "unknown-kind": ({"x.txt": "one two three\n"}, ("x.txt", 1, None, "one two three"), 1, {"q.txt": QRELS}),
+    "line-ends": ({"a.run": RUN.replace("\n", "\r")}, ("a.run", 1, 17, None), 1, {"a.run": RUN.replace("\n", "\r\n")}),  # type: ignore[dict-item]
     "encoding": (
         {"q.csv": b"qid,docno,label\nq1,d1,1\nq1,m\xfcll,2\nq1,d3,0\n"}, ("q.csv", 3, 5, "q1,müll,2"), 1,
         {"q.csv": "qid,docno,label\nq1,d1,1\nq1,müll,2\n"},
@@ -77,6 +83,10 @@ CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, File
         {"a.run": lines("q Q0 a 1 1 x", "q Q0 b 2 3 x", "q Q0 c 3 2 x", "q Q0 d 4 1 x")},
         ("a.run", 2, None, "q b"), 1, {"a.run": RUN}
     ),
+    "swapped-columns": (
+        {"a.run": lines("q Q0 a 3.5 1 x", "q Q0 b 2.5 2 x"), "q.txt": "q a 1 3.5\nq b 2 2.5\n"}, ("a.run", 1, None, "3.5 1"), 2,
+        {"a.run": lines("q Q0 a 1 3.5 x", "q Q0 b 2 2.5 x"), "q.txt": "q 0 a 3\nq 0 b 2\n"},
+    ),
     "rising-scores": (
         {"a.run": lines("q Q0 a 1 0.1 x", "q Q0 b 2 0.2 x", "q Q0 c 3 0.3 x")}, ("a.run", 1, None, "q"), 1,
         {"a.run": lines("q Q0 a 3 0.1 x", "q Q0 b 2 0.2 x", "q Q0 c 1 0.3 x")},
@@ -94,6 +104,9 @@ CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, File
     "document-twice": (
         {"a.run": lines("q Q0 a 1 3 x", "q Q0 b 2 2 x", "q Q0 a 3 1 x")}, ("a.run", 3, None, "q a"), 1, {"a.run": RUN}
     ),
+    "document-dropped": (
+        {"a.run": lines("q Q0 a 1 3 x", "q Q0 b 2 2 x", "q Q0 a 3 1 x")}, ("a.run", 3, None, "q a"), 1, {"a.run": RUN}
+    ),
     "few-rows": ({"a.run": RUN + "q3 Q0 d1 1 1 a\n"}, ("a.run", None, None, "q3"), 1, {"a.run": RUN}),
     "more-columns": ({"a.run": RUN + "q2 Q0 d3 3 1.0 a b\n"}, ("a.run", 5, None, "q2 d3"), 1, {"a.run": RUN}),
     "failed-queries": (
@@ -101,7 +114,13 @@ CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, File
         ("a.jsonl", None, None, "q2"), 1, {"a.jsonl": '{"query_id": "q1", "doc_id": "d1", "score": 1.0}\n'},
     ),
     "pair-twice": ({"q.txt": QRELS + "q1 0 d1 1\n"}, ("q.txt", 5, None, "q1 d1"), 1, {"q.txt": QRELS}),
-    "pair-conflict": ({"q.txt": QRELS + "q1 0 d1 0\n"}, ("q.txt", 5, None, "q1 d1"), 1, {"q.txt": QRELS}),
+    "pair-conflict": ({"q.txt": QRELS + "q1 0 d1 0\n"}, ("q.txt", 5, None, "q1 d1 0"), 1, {"q.txt": QRELS}),
+    "pair-settled": ({"q.txt": QRELS + "q1 0 d1 0\n"}, ("q.txt", 5, None, "q1 d1"), 1, {"q.txt": QRELS}),
+    "pair-subtopics": ({"q.txt": QRELS + "q1 1 d1 0\n"}, ("q.txt", 5, None, "q1 d1 0"), 1, {"q.txt": QRELS}),
+    "needs": (
+        {"q.jsonl": NEEDS + '{"query_id": "q1", "doc_id": "d3", "grade": 2, "need": "a"}\n'}, ("q.jsonl", 3, None, "2.0"), 1,
+        {"q.jsonl": NEEDS + '{"query_id": "q1", "doc_id": "d3", "grade": 1, "need": "a"}\n'},
+    ),
     "negative-grade": ({"q.txt": QRELS + "q1 0 d3 -1\n"}, ("q.txt", 5, None, "q1 d3 -1"), 1, {"q.txt": QRELS}),
     "off-scale": ({"q.txt": QRELS + "q1 0 d3 10\nq1 0 d4 1.5\n"}, ("q.txt", 5, None, "q1 d3 10"), 2, {"q.txt": QRELS}),
     "no-relevant": ({"q.txt": QRELS + "q3 0 d1 0\n"}, ("q.txt", 5, None, "q3"), 1, {"q.txt": QRELS}),
@@ -147,6 +166,9 @@ CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, File
         {"a.run": RUN + "".join(f"x{n} Q0 d1 1 1 a\nx{n} Q0 d2 2 0 a\n" for n in range(3)), "queries.jsonl": QUERIES},
         ("a.run", 5, None, "x0"), 3, {"a.run": RUN, "queries.jsonl": QUERIES},
     ),
+    "swapped-ids": (
+        {"a.run": RUN, "q.txt": "d1 0 q1 1\nd2 0 q1 0\n"}, ("q.txt", 1, None, "d1"), 2, {"a.run": RUN, "q.txt": QRELS}
+    ),
     "unanswered": (
         {"a.run": RUN, "q.txt": QRELS + "q3 0 d1 1\n"}, ("a.run", None, None, "q3"), 1, {"a.run": RUN, "q.txt": QRELS}
     ),
@@ -176,20 +198,25 @@ CASES: dict[str, tuple[Files, tuple[str, int | None, int | None, str], int, File
         {"r.csv": "query,docid,rating\nwho,d1,1\nwhy,d2,0\n", "queries.jsonl": QUERIES},
     ),
 }  # fmt: skip
+RULES: dict[str, dict[str, Any]] = {
+    "document-dropped": {"duplicates": "first"},
+    "pair-settled": {"conflicts": "max"},
+}
+"""What is named to the check of a code's files, beside cutoff and scale."""
 
 
-def checked(folder: Path, monkeypatch: pytest.MonkeyPatch, files: Files) -> list[Finding]:
+def checked(folder: Path, monkeypatch: pytest.MonkeyPatch, files: Files, code: str = "") -> list[Finding]:
     folder.mkdir(exist_ok=True)
     monkeypatch.chdir(folder)
     for name, text in files.items():
         Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    return check_files(list(files), cutoffs=[2], grades="-1-3").all()
+    return check_files(list(files), cutoffs=[2], grades="-1-3", **RULES.get(code, {})).all()
 
 
 @pytest.mark.parametrize("code", CASES)
 def test_each_code(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, (file, line, column, text), count, clean = CASES[code]
-    found = [one for one in checked(tmp_path / "wrong", monkeypatch, files) if one.code == code]
+    found = [one for one in checked(tmp_path / "wrong", monkeypatch, files, code) if one.code == code]
     assert found, "the code is not given"
     first = found[0]
     assert (first.file, first.line, first.column, first.count) == (file, line, column, count)

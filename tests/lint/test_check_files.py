@@ -160,8 +160,8 @@ def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     rows[50] = "q1 Q0"
     write("a.run", "\n".join(rows))
     found = check_files(["a.run"], cutoffs=[1])
-    assert faults(found) == [("fields", 51, "q1 Q0")]
-    (twice,) = [one for one in found.warnings if one.code == "document-twice"]
+    assert faults(found) == [("fields", 51, "q1 Q0"), ("document-twice", 41, "q1 d1")]
+    (twice,) = [one for one in found.faults() if one.code == "document-twice"]
     assert (twice.line, twice.found) == (41, "q1 d1")
 
 

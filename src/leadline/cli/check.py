@@ -1,11 +1,14 @@
 """`leadline check`: what is wrong in files, and what to know before a number made of them is believed."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from leadline.cli import options
 from leadline.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from leadline.tables import Conflicts
 
 FORMATS = ("table", "json", "md")
 ENDINGS = {".json": "json", ".md": "md", ".txt": "table"}
@@ -57,6 +60,8 @@ def check(
     input_format: options.InputFormat = None,
     qrels_format: options.QrelsFormat = None,
     comments: options.Comments = None,
+    duplicates: options.Duplicates = None,
+    conflicts: options.Conflicts = None,
 ) -> None:
     """Check files before a number made of them is believed: every fault with its place, and warnings with what to do.
 
@@ -80,6 +85,8 @@ def check(
         input_format=input_format,
         qrels_format=qrels_format,
         comments=bool(comments),
+        duplicates=duplicates or "error",
+        conflicts=cast("Conflicts", conflicts or "error"),
     )
     from leadline.formats.write import atomic_write
     from leadline.report.check_text import check_json, check_markdown, check_text

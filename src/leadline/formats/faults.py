@@ -84,6 +84,8 @@ def number(value: Any, meaning: str, finite: bool = False) -> float:
     if type(value) is float and isfinite(value):
         return value
     expected = f"a {meaning} is a{' finite' if finite else ''} number"
+    if isinstance(value, str):
+        raise WrongValue(value, f"{expected}, not text in quotes")
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise WrongValue(found_text(value), expected)
     try:

@@ -22,7 +22,7 @@ def run_of_held(held: Held, name: str, order: str = "score", queries: Queries | 
     """
     found = with_ids(held, queries)
     rows = [(row.query, row.doc_id, row.score, row.line) for row in found.hits]
-    scored = any(row.score >= 0 or not float(row.score).is_integer() for row in found.hits)
+    scored = any(row.scored for row in found.hits)
     # A file that has scores and no ranks lists its hits by rank.
     if order == "file" or (order == "rank" and scored):
         place: dict[str, int] = {}
@@ -112,9 +112,10 @@ def held_of(
         )
     hits: list[Hit] = []
     if run is not None:
+        scored = not getattr(run, "scoreless", False)
         for block in run.blocks():
             rows = block.load().select("query_id", "doc_id", "score").iter_rows()
-            hits += [Hit(query, doc, float(score)) for query, doc, score in rows]
+            hits += [Hit(query, doc, float(score), scored=scored) for query, doc, score in rows]
     asked: list[Asked] = []
     if queries is not None:
         for row in queries.frame.drop("row", strict=False).iter_rows(named=True):

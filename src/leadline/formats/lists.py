@@ -33,13 +33,14 @@ class Graded:
 
 @dataclass(frozen=True)
 class Hit:
-    """One returned document. `score` orders: where the file has only ranks it is the rank with a minus."""
+    """One returned document. `score` orders: where the file has only ranks (`scored` is False) it is the rank with a minus."""
 
     query: str
     doc_id: str
     score: float
     line: int = 0
     path: str = ""
+    scored: bool = True
 
 
 @dataclass(frozen=True)

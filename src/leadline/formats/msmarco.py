@@ -31,7 +31,7 @@ def read_msmarco(source: Source) -> Held:
         elif not re.fullmatch(r"[1-9][0-9]{0,14}", fields[2]):
             faults.add(line, 3, fields[2], "a rank is a whole number from 1")
         else:
-            hits.append(Hit(fields[0], fields[1], -float(fields[2]), line))
+            hits.append(Hit(fields[0], fields[1], -float(fields[2]), line, scored=False))
     faults.check()
     if not hits:
         raise InputError(f"{printable(source.name)}: no rows in it")

@@ -105,7 +105,8 @@ def read_opensearch_results(source: Source) -> Held:
             empty += [] if documents else [query]
             for place, one in enumerate(documents, start=1):
                 with counted(faults, f"query {printable(query)!r}"):
-                    hits.append(Hit(query, one.id("document id"), -float(place), len(hits) + 1, one.path))
+                    doc = one.id("document id")
+                    hits.append(Hit(query, doc, -float(place), len(hits) + 1, one.path, scored=False))
     if len(systems) > 1:
         two = " and ".join(map(printable, list(systems)[:2]))
         raise InputError(

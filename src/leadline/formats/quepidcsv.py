@@ -47,7 +47,7 @@ def read_quepid_snapshot(source: Source) -> Held:
             column = table.header.index(by_name["docposition"]) + 1
             faults.add(line, column, position or "nothing", "a position is a whole number from 1")
         else:
-            hits.append(Hit(query, doc, -float(position), line))
+            hits.append(Hit(query, doc, -float(position), line, scored=False))
     faults.check()
     if len(names) > 1:
         several = " and ".join(printable(name) for name, _ in list(names)[:2])

@@ -103,7 +103,7 @@ def _hits(query: str, returned: list[Node], hits: list[Hit], graded: list[Graded
             doc = hit.need("_id").id("document id")
             # A query that sorts by a field has no scores; then the order stands.
             score = hit.need("_score").number("score") if scored else -float(place)
-            hits.append(Hit(query, doc, score, len(hits) + 1, one.path))
+            hits.append(Hit(query, doc, score, len(hits) + 1, one.path, scored))
             rating = one.get("rating")
             grade = None if rating is None else rating.number("rating")
             graded.append(Graded(query, doc, grade, line=len(graded) + 1, path=one.path))

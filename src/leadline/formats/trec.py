@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from leadline.errors import ROW, SHOWN_ROWS, RowFault, RowsError, kept_rows, printable
+from leadline.errors import ROW, SHOWN_ROWS, RowFault, RowsError, amount, kept_rows, printable
 from leadline.formats.cuts import LineNumbers, count_lines, cuts, whole_queries
 from leadline.formats.fields import Fields
 from leadline.formats.source import BOM, Source, refuse_binary
@@ -187,10 +187,14 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[bytes | floa
         return RowFault(
             number, None, text, f"6 columns: this is a line of a run; a judgment line has 4: {names}"
         )
-    if len(fields) < columns.width or (len(fields) > columns.width and not columns.whole_tag):
+    if columns is RUN and len(fields) == QRELS.width:
         return RowFault(
-            number, None, text, f"{len(fields)} columns; a {columns.kind} line has {columns.width}: {names}"
+            number, None, text, f"4 columns: this is a line of judgments; a run line has 6: {names}"
         )
+    if len(fields) < columns.width or (len(fields) > columns.width and not columns.whole_tag):
+        how = ", with white space between them" if len(fields) == 1 else ""
+        expected = f"{amount(len(fields), 'column')}; a {columns.kind} line has {columns.width}{how}: {names}"
+        return RowFault(number, None, text, expected)
     if b"\0" in line:
         return RowFault(number, None, text, "a NUL byte; text has none")
     at = columns.names.index(columns.number)

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
-from leadline.errors import InputError, RowFault, UsageError, keeping
+from leadline.errors import InputError, RowFault, UsageError, keeping, printable
 from leadline.formats.smart import CHOICES
 from leadline.formats.sniff import checked_format
+from leadline.formats.source import Source
 from leadline.lint.finding import KEPT, Findings, Looked
 from leadline.lint.joins import check_joins
 from leadline.lint.judged import Scale, check_judgments
@@ -14,11 +16,17 @@ from leadline.lint.judged_share import check_shares
 from leadline.lint.kinds import Holds, Kind, Unclear, format_of, kind_of
 from leadline.lint.numberings import check_numberings
 from leadline.lint.parts import read_file
+from leadline.lint.puzzling import only_returns, puzzle
 from leadline.lint.reading import Asked, Read
+from leadline.lint.refused import check_settled
 from leadline.lint.retrying import unreadable
 from leadline.lint.runs import check_run
 from leadline.lint.wording import check_documents, check_queries
-from leadline.tables import Queries
+from leadline.tables import Conflicts, Queries
+
+ONLY_RETURNS = "a lone carriage return; lines end with LF or CRLF"
+DUPLICATES = ("error", "first")
+"""What may become of a document that stands twice for a query."""
 
 
 def check_files(
@@ -33,6 +41,8 @@ def check_files(
     input_format: str | None = None,
     qrels_format: str | None = None,
     comments: bool = False,
+    duplicates: str = "error",
+    conflicts: Conflicts = "error",
 ) -> Findings:
     """Every fault and warning of the files; those in `files` are told by content, the others are what they are said to be.
 
@@ -41,6 +51,8 @@ def check_files(
     cutoffs: the k of ties, short answers and the judged share. grades: the scale, such as `0-3`.
     input_format, qrels_format: of files given as runs and as judgments, where the content does not tell. `smart-number` and
     `smart-ordinal` as `input_format` say what the id of a query is in a file of a SMART collection.
+    duplicates, conflicts: as for `leadline.evaluate`: what is to become of a document that stands twice for a query, and of
+        a pair with two grades. With `error` they are faults, as `evaluate` refuses them.
 
     Raises
     ------
@@ -53,7 +65,7 @@ def check_files(
     ...     [(one.code, one.line, one.found) for one in check_files([str(file)], cutoffs=[1]).all()]
     [('number', 2, 'high')]
     """
-    _refuse(input_format, qrels_format)
+    _refuse(input_format, qrels_format, duplicates, conflicts)
     scale = None if grades is None else Scale.of(grades)
     given: dict[Holds, Sequence[str]] = {
         "queries": queries,
@@ -73,11 +85,17 @@ def check_files(
         wanted = [(path, kind, named.get(kind)) for kind, paths in given.items() for path in paths]
         told = [*_told(files, found), *_named(wanted, found)]
         reads = _read(told, Asked(input_format, qrels_format, comments, None, numbers), found)
-    _check(reads, sorted(set(cutoffs)), scale, found)
+        _check(reads, sorted(set(cutoffs)), scale, duplicates, conflicts, found)
     return found
 
 
-def _refuse(input_format: str | None, qrels_format: str | None) -> None:
+def _refuse(input_format: str | None, qrels_format: str | None, duplicates: str, conflicts: str) -> None:
+    for option, value, known in (
+        ("duplicates", duplicates, DUPLICATES),
+        ("conflicts", conflicts, get_args(Conflicts)),
+    ):
+        if value not in known:
+            raise UsageError(f"--{option} {printable(value)!r} is not one of {', '.join(known)}")
     for name in (input_format, qrels_format):
         if name is not None:
             checked_format(name)
@@ -85,10 +103,18 @@ def _refuse(input_format: str | None, qrels_format: str | None) -> None:
         raise UsageError("trec-sampled is a format of judgments: --qrels-format")
 
 
-def _check(reads: list[Read], every: list[int], scale: Scale | None, found: Findings) -> None:
-    """Every warning: of each file, then of all together."""
+def _check(
+    reads: list[Read],
+    every: list[int],
+    scale: Scale | None,
+    duplicates: str,
+    conflicts: Conflicts,
+    found: Findings,
+) -> None:
+    """Every warning, and every fault that only the rows together show: of each file, then of all together."""
     for read in reads:
-        check_run(read, every, found)
+        check_run(read, every, duplicates, found)
+        check_settled(read, conflicts, found)
         check_judgments(read, scale, found)
         if not read.rag:
             check_queries(read, found)
@@ -111,7 +137,7 @@ def _told(files: Iterable[str], found: Findings) -> Told:
         try:
             kind = kind_of(path)
         except Unclear as unclear:
-            found.fault(path, RowFault(0, None, "", str(unclear)), "unknown-kind")
+            _unclear(path, str(unclear), found)
             told.append((path, None))
         except InputError as error:
             unreadable(error, path, found)
@@ -119,6 +145,19 @@ def _told(files: Iterable[str], found: Findings) -> Told:
         else:
             told += list(_beir(path)) if kind.holds == "beir" else [(path, kind)]
     return told
+
+
+def _unclear(path: str, message: str, found: Findings) -> None:
+    """Note that nothing is recognised in a file, with its first line and what that looks like."""
+    head = Source.open(path).head()
+    line, first, like = puzzle(head)
+    if only_returns(head):
+        found.fault(path, RowFault(1, first.find("\r") + 1, first, ONLY_RETURNS), "line-ends")
+        return
+    told = like or message
+    # Named fields say more than the line they stand in.
+    named = message.startswith("rows with") and not like
+    found.fault(path, RowFault(0 if named else line, None, "" if named else first, told), "unknown-kind")
 
 
 def _beir(path: str) -> Iterable[tuple[str, Kind]]:

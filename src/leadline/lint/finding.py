@@ -68,7 +68,7 @@ class Findings:
 
     def fault(self, file: str, fault: RowFault, code: str = "") -> None:
         """Add one fault of a row; its kind is its code and what was expected, whatever the numbers in it."""
-        kind = re.sub(r"\d+|'[^']*'|\([^)]*\)", "…", fault.expected)
+        kind = re.sub(r"-?\d+(?:\.\d+)?|'[^']*'|\([^)]*\)", "…", fault.expected)
         self._kinds.setdefault((file, code or fault_code(fault.expected), kind), []).append(fault)
 
     def uncounted(self, file: str, count: int) -> None:

@@ -1,6 +1,8 @@
 """Rules about the ids of two files: how many they share, and which would join but for zeros, decimals, case or white space."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import polars as pl
@@ -11,6 +13,8 @@ from leadline.lint.reading import Read
 
 LITTLE = 0.5
 """Below which share of the smaller file's ids two files have little in common."""
+PIECE = 1 << 16
+"""How many rows are compared at a time with a small file."""
 Part = Literal["run", "qrels", "queries", "documents"]
 SAY: dict[str, str] = {
     "run": "the run",
@@ -30,20 +34,50 @@ PAIRS: dict[str, tuple[tuple[Part, Part], ...]] = {
 
 @dataclass(frozen=True)
 class Side:
-    """The distinct ids of one part of one file, each with its first line."""
+    """The ids of one part of one file, each with its line; `frame` has each distinct id once, with its first.
+
+    A run's documents are many, and what they are compared with is mostly few. So they are compared some ten thousand
+    rows at a time, and their distinct ids are only gathered where they are asked for.
+    """
 
     read: Read
     part: Part
-    frame: pl.DataFrame
+    rows: pl.DataFrame
 
     @property
     def file(self) -> str:
         """The file."""
         return self.read.file
 
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The distinct ids, each with its first line."""
+        return self.rows.unique("id", keep="first", maintain_order=True)
+
     def line(self, row: int) -> str:
         """A line of the file as text."""
         return self.read.line(self.part, row)
+
+    def pieces(self, against: "Side") -> Iterator[pl.DataFrame]:
+        """The rows, some at a time where the other side is small; where it is large, all at once."""
+        size = PIECE if against.rows.height <= PIECE else max(1, self.rows.height)
+        yield from self.rows.iter_slices(size)
+
+    def lacks(self, other: "Side") -> pl.DataFrame:
+        """The distinct ids that the other side has not."""
+        found = [
+            piece.join(other.frame, on="id", how="anti", maintain_order="left")
+            for piece in self.pieces(other)
+        ]
+        return pl.concat(found).unique("id", keep="first", maintain_order=True)
+
+    def unseen(self, other: "Side") -> pl.DataFrame:
+        """The distinct ids of the other side that this one has not."""
+        rest = other.frame
+        for piece in self.pieces(other):
+            if rest.height:
+                rest = rest.join(piece, on="id", how="anti", maintain_order="left")
+        return rest
 
 
 def side(read: Read, part: Part, name: str) -> Side | None:
@@ -51,11 +85,17 @@ def side(read: Read, part: Part, name: str) -> Side | None:
     frame: pl.DataFrame | None = getattr(read, part)
     if frame is None:
         return None
-    ids = frame.select(pl.col(name).alias("id"), pl.col(ROW).cast(pl.Int64))
+    ids = frame.select(pl.col(name).alias("id"), pl.col(ROW))
+    if name == "query_id":
+        # The rows of a query mostly stand together.
+        heads = [
+            piece.filter((pl.col("id") != pl.col("id").shift()).fill_null(True))
+            for piece in ids.iter_slices(PIECE)
+        ]
+        ids = pl.concat([ids.clear(), *heads]).rechunk()
     if part == "run" and name == "query_id" and (read.empty or read.failed):
         more = [*read.empty, *read.failed]
         ids = pl.concat([ids, pl.DataFrame({"id": more, ROW: [1] * len(more)}, schema=ids.schema)])
-    ids = ids.unique("id", keep="first", maintain_order=True)
     return Side(read, part, ids) if ids.height else None
 
 
@@ -72,13 +112,10 @@ def sides(reads: list[Read], name: str) -> list[tuple[Side, Side]]:
     for first, second in PAIRS[name]:
         for left in range(len(reads)):
             for right in range(len(reads)):
+                if left == right:
+                    continue
                 a, b = one(left, first), one(right, second)
-                if (
-                    a is not None
-                    and b is not None
-                    and left != right
-                    and not (second == "queries" and _bare(b))
-                ):
+                if a is not None and b is not None and not (second == "queries" and _bare(b)):
                     found.append((a, b))
     return found
 
@@ -93,6 +130,8 @@ def check_joins(reads: list[Read], found: Findings) -> None:
     for name in PAIRS:
         for left, right in sides(reads, name):
             _shared(left, right, name, found)
+            if name == "query_id":
+                _swapped(left, right, found)
             _alike(left, right, name, found)
     for read in reads:
         _floats(read, found)
@@ -100,11 +139,11 @@ def check_joins(reads: list[Read], found: Findings) -> None:
 
 def _shared(left: Side, right: Side, name: str, found: Findings) -> None:
     one, many, _ = IDS[name]
-    both = left.frame.join(right.frame, on="id", how="semi").height
-    a, b = left.frame.height, right.frame.height
+    b = right.frame.height
+    both = b - left.unseen(right).height
     what = f"{SAY[left.part]} and {SAY[right.part]} ({printable(right.file)})"
-    mine = left.frame.join(right.frame, on="id", how="anti")
     if not both:
+        a = left.frame.height
         text = f"{what} have no {one} id in common: {_few(left)} here, {_few(right)} there"
         found.warn("no-overlap", left.file, text, a, line=left.frame[ROW][0], found=left.frame["id"][0])
         return
@@ -114,6 +153,10 @@ def _shared(left: Side, right: Side, name: str, found: Findings) -> None:
         if not documents and both < b:
             _missing(left, right, both, found)
         return
+    mine = left.lacks(right)
+    if not mine.height:
+        return
+    a = both + mine.height
     if both < LITTLE * a:
         text = f"{what} have {both} {one if both == 1 else many} in common, {_share(both, a)} of the {a} here"
         found.warn(
@@ -125,7 +168,7 @@ def _shared(left: Side, right: Side, name: str, found: Findings) -> None:
             found=mine["id"][0],
             examples=_places(left, mine),
         )
-    elif both < a:
+    else:
         code = "unknown-documents" if documents else "unknown-queries"
         are = "is" if a - both == 1 else "are"
         told = f"{amount(a - both, one, many)} of {a} {are} not among"
@@ -139,6 +182,24 @@ def _shared(left: Side, right: Side, name: str, found: Findings) -> None:
             found=mine["id"][0],
             examples=_places(left, mine),
         )
+
+
+def _swapped(left: Side, right: Side, found: Findings) -> None:
+    """Warn where no query id joins, and the judgments' query ids are documents of the run or the other way round."""
+    if right.part != "qrels" or left.part != "run" or left.unseen(right).height < right.frame.height:
+        return
+    for wrong, other in ((right, left), (left, right)):
+        documents = side(other.read, other.part, "doc_id")
+        lacking = 0 if documents is None else documents.unseen(wrong).height
+        count = wrong.frame.height - lacking
+        if documents is not None and 2 * count > wrong.frame.height:
+            text = (
+                f"{amount(count, 'query id is', 'query ids are')} among the documents of {SAY[other.part]} "
+                f"({printable(other.file)}): query and document seem to have changed places"
+            )
+            found.warn(
+                "swapped-ids", wrong.file, text, count, line=wrong.frame[ROW][0], found=wrong.frame["id"][0]
+            )
 
 
 def _missing(run: Side, qrels: Side, both: int, found: Findings) -> None:
@@ -177,6 +238,7 @@ def _places(one: Side, rows: pl.DataFrame) -> list[str]:
 
 WHOLE = r"^[+-]?\d+$"
 FLOAT = r"^[+-]?\d+(\.0+|(\.\d+)?[eE][+]?\d{1,2})$"
+DECIMALS = r"^[+-]?\d+\.0+$"
 SPACES = r"[\s\u00a0\u200b\u200c\u200d\u2060\ufeff]+"
 
 
@@ -202,19 +264,14 @@ FORMS = {
 
 
 def _alike(left: Side, right: Side, name: str, found: Findings) -> None:
-    mine = left.frame.join(right.frame, on="id", how="anti")
-    theirs = right.frame.join(left.frame, on="id", how="anti")
-    if not mine.height or not theirs.height:
+    theirs = left.unseen(right)
+    if not theirs.height:
         return
     one = IDS[name][0]
-    for code, (form, what) in FORMS.items():
-        same = mine.with_columns(form=form(pl.col("id"))).join(
-            theirs.with_columns(form=form(pl.col("id"))), on="form", suffix="_there"
-        )
-        if code == "float-ids":
-            same = same.filter(pl.col("id").str.contains(FLOAT) | pl.col("id_there").str.contains(FLOAT))
+    for code, same in _same_but(left, right, theirs).items():
         if not same.height:
             continue
+        what = FORMS[code][1]
         first = same.row(0, named=True)
         count = same["id"].n_unique()
         text = (
@@ -230,19 +287,40 @@ def _alike(left: Side, right: Side, name: str, found: Findings) -> None:
         )  # fmt: skip
 
 
+def _same_but(left: Side, right: Side, theirs: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """By code the ids of the left side that the right one has not, with those of `theirs` that have the same form."""
+    forms = {code: theirs.with_columns(form=form(pl.col("id"))) for code, (form, _) in FORMS.items()}
+    same: dict[str, list[pl.DataFrame]] = {code: [] for code in FORMS}
+    for piece in left.pieces(right):
+        mine = piece.join(right.frame, on="id", how="anti", maintain_order="left")
+        mine = mine.unique("id", keep="first", maintain_order=True)
+        for code, (form, _) in FORMS.items():
+            met = mine.with_columns(form=form(pl.col("id"))).join(
+                forms[code], on="form", suffix="_there", maintain_order="left"
+            )
+            if code == "float-ids":
+                met = met.filter(pl.col("id").str.contains(FLOAT) | pl.col("id_there").str.contains(FLOAT))
+            same[code].append(met)
+    return {
+        code: pl.concat(some).unique(["id", "id_there"], keep="first", maintain_order=True)
+        for code, some in same.items()
+    }
+
+
 def _floats(read: Read, found: Findings) -> None:
     """Warn where all ids of a file look like numbers with decimals, whatever the other files have."""
     for part in SAY:
         for name in IDS:
             frame: pl.DataFrame | None = getattr(read, part)
-            if frame is None or name not in frame.columns or frame[name].n_unique() < 2:
+            if frame is None or name not in frame.columns or not frame.height:
                 continue
-            if frame.select(pl.col(name).str.contains(r"^[+-]?\d+\.0+$").all()).item():
+            ids = frame[name]
+            # The first ids tell most files apart.
+            if not all(some.str.contains(DECIMALS).all() for some in (ids.head(PIECE), ids)):
+                continue
+            count = ids.n_unique()
+            if count > 1 and not any(w.code == "float-ids" and w.file == read.file for w in found.warnings):
                 one = IDS[name][0]
-                known = any(w.code == "float-ids" and w.file == read.file for w in found.warnings)
-                if not known:
-                    text = f"every {one} id of {SAY[part]} is a number with decimals: {frame[name][0]}"
-                    row = int(frame[ROW][0]) if ROW in frame.columns else None
-                    found.warn(
-                        "float-ids", read.file, text, frame[name].n_unique(), line=row, found=frame[name][0]
-                    )
+                text = f"every {one} id of {SAY[part]} is a number with decimals: {ids[0]}"
+                row = int(frame[ROW][0]) if ROW in frame.columns else None
+                found.warn("float-ids", read.file, text, count, line=row, found=ids[0])

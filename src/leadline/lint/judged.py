@@ -1,4 +1,4 @@
-"""Rules about judgments: pairs judged twice, grades below 0 or off the scale, queries without a relevant document."""
+"""Rules about judgments: pairs judged twice alike, grades below 0 or off the scale, queries without a relevant document."""
 
 import re
 from dataclasses import dataclass
@@ -42,6 +42,8 @@ def check_judgments(read: Read, scale: Scale | None, found: Findings) -> None:
     if qrels is None or not qrels.height:
         return
     _twice(read, qrels, found)
+    if "iteration" in qrels.columns:
+        _swapped(read, qrels, found)
     _negative(read, qrels, found)
     if scale is not None:
         _off_scale(read, qrels, scale, found)
@@ -49,43 +51,55 @@ def check_judgments(read: Read, scale: Scale | None, found: Findings) -> None:
 
 
 def _twice(read: Read, qrels: pl.DataFrame, found: Findings) -> None:
-    pair = ["query_id", "doc_id"]
+    """Warn of pairs judged twice with the same grade; those with different grades are `leadline.lint.refused`'s."""
+    pair = ["query_id", "doc_id", *(["subtopic"] if "subtopic" in qrels.columns else [])]
     repeated = qrels.filter(pl.struct(pair).is_duplicated())
     if not repeated.height:
         return
-    more = [pl.col(ROW).get(1).alias("second"), pl.col("grade").first().alias("first_grade")]
-    more += [pl.col("grade").filter(pl.col("grade") != pl.col("grade").first()).first().alias("other")]
-    more += [pl.col("iteration").n_unique().alias("needs")] if "iteration" in qrels.columns else []
+    more = [pl.col("iteration").n_unique().alias("needs")] if "iteration" in qrels.columns else []
     groups = repeated.group_by(pair, maintain_order=True).agg(
-        pl.len().alias("rows"), pl.col("grade").n_unique().alias("grades"), pl.col(ROW).first(), *more
+        pl.col("grade").n_unique().alias("grades"),
+        pl.col(ROW).first(),
+        pl.col(ROW).get(1).alias("second"),
+        *more,
     )
-    for code, some in (
-        ("pair-twice", groups.filter(pl.col("grades") == 1)),
-        ("pair-conflict", groups.filter(pl.col("grades") > 1)),
-    ):
-        if not some.height:
-            continue
-        first = some.row(0, named=True)
-        pairs = amount(some.height, "pair is", "pairs are")
-        how = (
-            "with the same grade"
-            if code == "pair-twice"
-            else f"with different grades, the first {first['first_grade']:g} and {first['other']:g}"
-        )
-        needs = ""
-        if "needs" in some.columns and some["needs"].max() != 1:
-            needs = "; the second column differs: if it names subtopics, these are several needs of one query"
+    some = groups.filter(pl.col("grades") == 1)
+    if not some.height:
+        return
+    first = some.row(0, named=True)
+    needs = ""
+    if "needs" in some.columns and some["needs"].max() != 1:
+        needs = "; the second column differs: if it names subtopics, these are several needs of one query"
+    found.warn(
+        "pair-twice",
+        read.file,
+        f"{amount(some.height, 'pair is', 'pairs are')} judged more than once with the same grade{needs}",
+        some.height,
+        line=first["second"],
+        found=f"{first['query_id']} {first['doc_id']}",
+        examples=[
+            f"{read.line('qrels', one['row'])} and {read.line('qrels', one['second']).rpartition(':')[2].strip()}"
+            for one in some.head(EXAMPLES).iter_rows(named=True)
+        ],
+    )
+
+
+def _swapped(read: Read, qrels: pl.DataFrame, found: Findings) -> None:
+    """Warn where column 2 looks like documents and column 3 counts them, as in rows of query, document, rank and score."""
+    head = qrels.head(1000)
+    pairs = head.select("query_id", "iteration").is_unique().all()
+    counted = (
+        head["doc_id"].str.contains(r"^\d+$").all() and not head["iteration"].str.contains(r"^\d+$").any()
+    )
+    if pairs and counted and head.height > head["query_id"].n_unique():
         found.warn(
-            code,
+            "swapped-columns",
             read.file,
-            f"{pairs} judged more than once {how}{needs}",
-            some.height,
-            line=first["second"],
-            found=f"{first['query_id']} {first['doc_id']}",
-            examples=[
-                f"{read.line('qrels', one['row'])} and {read.line('qrels', one['second']).rpartition(':')[2].strip()}"
-                for one in some.head(EXAMPLES).iter_rows(named=True)
-            ],
+            "column 2 differs in all rows of a query, as documents do, and column 3 holds whole numbers: is it a run "
+            "(query, document, rank, score)? Judgments are query_id, 0, doc_id, grade",
+            qrels.height,
+            line=head[ROW][0],
+            found=f"{head['query_id'][0]} {head['iteration'][0]} {head['doc_id'][0]} {head['grade'][0]:g}",
         )
 
 

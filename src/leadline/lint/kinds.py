@@ -113,7 +113,10 @@ def _header(text: str, separator: str) -> list[str]:
 
     try:
         return next(
-            csv.reader([text.removeprefix("\ufeff").partition("\n")[0].rstrip("\r")], delimiter=separator), []
+            csv.reader(
+                [re.split(r"[\r\n]", text.removeprefix("\ufeff"), maxsplit=1)[0]], delimiter=separator
+            ),
+            [],
         )
     except csv.Error:
         return []

@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+import numpy as np
 import polars as pl
 
 from leadline.conventions import Conventions
@@ -11,7 +12,7 @@ from leadline.formats.faults import Faults, WrongValue
 from leadline.formats.read import read_qrels, read_queries, read_rag_rows, read_run
 from leadline.formats.source import Source
 from leadline.formats.trec import QRELS, RUN, SAMPLED, Columns, Table, parse, read_lines
-from leadline.ids import to_series
+from leadline.ids import Ids, heads, to_series
 from leadline.lint.answers import FORMATS, read_answers_file
 from leadline.lint.finding import EXAMPLES, KEPT, Findings, place
 from leadline.lint.kinds import Kind
@@ -19,7 +20,8 @@ from leadline.lint.reading import Asked, Read, lined, of_qrels, of_rag, of_run, 
 from leadline.lint.retrying import read_on, unreadable
 from leadline.tables import EVERY
 
-NO_RUN = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, ROW: pl.Int64})
+BLOCK = 4 << 20
+"""How many bytes of a TREC file are read at a time at most: what a block is read through takes several times its size."""
 
 
 def read_run_file(path: str, form: str, asked: Asked, found: Findings) -> Read | None:
@@ -34,12 +36,12 @@ def read_run_file(path: str, form: str, asked: Asked, found: Findings) -> Read |
         _wide(path, frame, found)
         return Read(path, form, run=frame.drop("wide"))
     if form in BY_NAME:
-        return read_tool_file(path, form, asked, found)
+        return read_tool_file(path, form, asked, found, "run")
 
     def read(where: str, order: str = "score") -> Read:
         run = read_run(where, input_format=form, conventions=Conventions(order=cast(Any, order)))
         made = of_run(path, form, cast(Any, run))
-        made.scored = order == "score"
+        made.scored = made.scored and order == "score"
         return made
 
     def either(where: str) -> Read:
@@ -49,10 +51,7 @@ def read_run_file(path: str, form: str, asked: Asked, found: Findings) -> Read |
             if "--order rank" not in str(error) or "for the score" not in str(error):
                 raise
             order = "file" if "--order rank" not in str(error) else "rank"
-            try:
-                return read(where, order)
-            except LeadlineError:
-                return read(where, "file")
+            return read(where, order)
 
     made = read_on(path, form, either, found)
     if made is not None and made.scored and made.run is not None and not found.faults_of(path):
@@ -80,19 +79,19 @@ def read_trec(path: str, columns: Columns, asked: Asked, found: Findings) -> pl.
     line = 1
     try:
         source = Source.open(path)
-        for data in whole_queries(source.chunks(source.block, binary=True)):
+        for data in whole_queries(source.chunks(min(source.block, BLOCK), binary=True)):
             frames.append(_block(bytes(data), columns, [number, *more], line, asked.comments, path, found))
             line += count_lines(data)
     except LeadlineError as error:
         refused(error, path, found)
         return None
-    frame = pl.concat(frames) if frames else pl.DataFrame()
+    # Ranks that are no numbers in one block are none in the others.
+    frame = pl.concat(frames, how="vertical_relaxed", rechunk=False) if frames else pl.DataFrame()
     if frame.height == 0:
         if not found.faults_of(path):
             unreadable(InputError("no rows in it"), path, found)
         return None
     if columns is RUN:
-        frame = frame.with_columns(pl.col("rank").cast(pl.Float64, strict=False))
         frame = frame if frame["rank"].null_count() == 0 else frame.drop("rank")
     return frame
 
@@ -110,7 +109,7 @@ def _block(
             table = None
     lines = count_lines(data)
     if table is not None and len(table["query_id"]) == lines and not comments:
-        rows = pl.int_range(line, line + lines, eager=True)
+        rows = pl.int_range(line, line + lines, eager=True, dtype=pl.UInt32)
     else:
         room = max(0, KEPT - found.faults_of(path))
         with keeping(room):
@@ -119,15 +118,33 @@ def _block(
             found.fault(path, RowFault(fault.line, fault.column, fault.found, fault.expected))
         if total > len(faults):
             found.uncounted(path, total - len(faults))
-        rows = pl.Series(table[ROW], dtype=pl.Int64)
+        rows = pl.Series(table[ROW], dtype=pl.UInt32)
     made = {
         name: pl.Series(table[name], dtype=pl.Float64)
         if table[name].dtype.kind == "f"
+        else _of_few(table[name])
+        if name == "query_id"
         else to_series(table[name])
         for name in keep
     }
+    if "rank" in made:
+        made["rank"] = _ranks(made["rank"])
     frame = pl.DataFrame({**made, ROW: rows})
     return frame.with_columns(_wider(data, line, rows)) if columns is RUN else frame
+
+
+def _of_few(ids: Ids) -> pl.Series:
+    """The ids of queries as a column: the rows of one mostly stand together, so that each is made once."""
+    first = heads(ids)
+    if 2 * len(first) > len(ids):
+        return to_series(ids)
+    return to_series(ids[first]).gather(np.repeat(np.arange(len(first)), np.diff(first, append=len(ids))))
+
+
+def _ranks(texts: pl.Series) -> pl.Series:
+    """The ranks as numbers, small where they are whole; null where one is none."""
+    whole = texts.cast(pl.Int32, strict=False)
+    return texts.cast(pl.Float64, strict=False) if whole.null_count() else whole
 
 
 def _wider(data: bytes, first: int, rows: pl.Series) -> pl.Series:
@@ -163,13 +180,20 @@ def read_judgments_file(path: str, form: str, asked: Asked, found: Findings) -> 
         frame = read_trec(path, QRELS if form == "trec" else SAMPLED, asked, found)
         return None if frame is None else Read(path, form, qrels=frame)
     if form in BY_NAME:
-        return read_tool_file(path, form, asked, found)
-    return read_on(
-        path,
-        form,
-        lambda where: of_qrels(path, form, read_qrels(where, input_format=form, conflicts=EVERY)),
-        found,
-    )
+        return read_tool_file(path, form, asked, found, "qrels")
+
+    def read(where: str) -> Read:
+        def every(subtopics: bool) -> Read:
+            qrels = read_qrels(where, input_format=form, conflicts=EVERY, keep_subtopic=subtopics)
+            return of_qrels(path, form, qrels)
+
+        try:
+            return every(True)
+        except LeadlineError:
+            # Where only some rows name a subtopic, measures without subtopics still take them all.
+            return every(False)
+
+    return read_on(path, form, read, found)
 
 
 def read_queries_file(path: str, form: str, asked: Asked, found: Findings) -> Read | None:
@@ -177,7 +201,7 @@ def read_queries_file(path: str, form: str, asked: Asked, found: Findings) -> Re
     from leadline.formats.tools import BY_NAME
 
     if form in BY_NAME:
-        return read_tool_file(path, form, asked, found)
+        return read_tool_file(path, form, asked, found, "queries")
     named = "trec" if form in ("tsv", "trec") and not _has_header(path) else form
     queries = read_on(path, named, lambda where: read_queries(where, input_format=named), found)
     return (
@@ -203,6 +227,10 @@ def read_documents_file(path: str, form: str, asked: Asked, found: Findings) -> 
 
         try:
             texts = read_texts(path)
+        except InputError as error:
+            more = "; a folder is taken for documents, or for a BEIR folder: name the files in it"
+            refused(InputError(f"{error}{more}"), path, found)
+            return None
         except LeadlineError as error:
             refused(error, path, found)
             return None
@@ -256,7 +284,7 @@ def _documents(where: str) -> pl.DataFrame:
     faults.check()
     return pl.DataFrame(
         {"doc_id": ids, "text": texts, ROW: lines},
-        schema={"doc_id": pl.String, "text": pl.String, ROW: pl.Int64},
+        schema={"doc_id": pl.String, "text": pl.String, ROW: pl.UInt32},
     )
 
 

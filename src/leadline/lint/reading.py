@@ -59,9 +59,13 @@ class Read:
 
     def line(self, part: str, row: int) -> str:
         """A row of a table as text: its line, or its path in a JSON text."""
-        paths = self.places.get(part, ())
-        path = paths[row - 1] if 0 < row <= len(paths) else ""
+        path = self.path(part, row)
         return f"{printable(self.file)}: {path}" if path else f"{printable(self.file)}:{row}"
+
+    def path(self, part: str, row: int) -> str:
+        """The path of a row of a table in a JSON text; empty where it has none."""
+        paths = self.places.get(part, ())
+        return paths[row - 1] if 0 < row <= len(paths) else ""
 
 
 @dataclass(frozen=True)
@@ -77,13 +81,17 @@ class Asked:
     numbers: str | None = None
 
 
-def read_tool_file(path: str, form: str, asked: Asked, found: Findings) -> Read | None:
-    """A file of another tool: all that it holds."""
+def read_tool_file(path: str, form: str, asked: Asked, found: Findings, part: str = "") -> Read | None:
+    """A file of another tool: all that it holds, of which `part` is needed where the file was said to be that."""
     from leadline.formats.tools import read_tool
 
     form = (asked.numbers or form) if form == "smart" else form
     held = read_on(path, "whole", lambda where: read_tool(form, Source.open(where)), found)
-    return None if held is None else of_held(path, form, held, asked, found)
+    read = None if held is None else of_held(path, form, held, asked, found)
+    if read is not None and part and getattr(read, part) is None:
+        what = {"run": "returned documents", "qrels": "grades", "queries": "queries"}[part]
+        unreadable(InputError(f"no {what} in it"), path, found)
+    return read
 
 
 def of_held(path: str, form: str, held: Held, asked: Asked, found: Findings) -> Read | None:
@@ -104,7 +112,7 @@ def of_held(path: str, form: str, held: Held, asked: Asked, found: Findings) -> 
             run = run_of_held(mine, path)
             read.run, read.empty, read.failed = run.frame, run.empty, run.failed
             read.places["run"] = run.paths
-            read.scored = any(not (hit.score < 0 and float(hit.score).is_integer()) for hit in mine.hits)
+            read.scored = not run.scoreless
         graded = [row for row in mine.graded if row.grade is not None]
         if graded:
             qrels = qrels_of_held(mine, conflicts=EVERY).frame
@@ -131,7 +139,13 @@ def lined(frame: pl.DataFrame) -> pl.DataFrame:
 def of_run(path: str, form: str, run: Run) -> Read:
     """A run in memory as it is checked."""
     return Read(
-        path, form, run=lined(run.frame), empty=run.empty, failed=run.failed, places={"run": run.paths}
+        path,
+        form,
+        run=lined(run.frame),
+        empty=run.empty,
+        failed=run.failed,
+        scored=not run.scoreless,
+        places={"run": run.paths},
     )
 
 
@@ -140,7 +154,7 @@ def of_rag(path: str, form: str, rag: Any) -> Read:
     read = Read(path, form, rag=True)
     if rag.run is not None:
         read.run, read.empty, read.failed = lined(rag.run.frame), rag.run.empty, rag.run.failed
-        read.scored = not ((rag.run.frame["score"] < 0) & (rag.run.frame["score"] % 1 == 0)).all()
+        read.scored = not rag.run.scoreless
     if rag.qrels is not None:
         read.qrels = lined(rag.qrels.frame)
     read.queries = lined(rag.queries.frame)

@@ -61,6 +61,10 @@ def unreadable(error: Exception, path: str, found: Findings, current: str = "") 
     at = line or re.search(r"at line (\d+), column (\d+)", message)
     if at is not None and line is None:
         column = int(at[2])
+    header = re.search(r"^(no column for .*); found (.*)$", message, re.DOTALL)
+    if header is not None and not Source.open(path).head().startswith(b"PAR1"):
+        found.fault(path, RowFault(1, None, header[2], header[1]), "fields")
+        return
     codes = (("json", "JSON|in one object"), ("encoding", "UTF-"), ("id", "ids are text"))
     code = next((name for name, words in codes if re.search(words, message)), "unreadable")
     found.fault(path, RowFault(int(at[1]) if at else 0, column, "", message), code)
