@@ -207,8 +207,9 @@ class Qrels:
     `probability` (that the pair is drawn), null where they are not known. Of labels made from a book of judgments,
     `rule` names how. Where labels are a model's, `models` counts them, `judges` says who made them (empty where that is
     not known), and `certificate` is the one that was named for them. Of documents that meet one need (any of them does)
-    only the first is a row; `alternatives` leads from the others to it, by query. `notes` are sentences to say of them,
-    such as what was left out when they were read, and `told` counts what reading did, such as texts matched.
+    only the first is a row; `alternatives` leads from the others to it, by query, and `needs` says what the need of a row is
+    called. `notes` are sentences to say of them, and `told` counts what reading did, such as texts matched. `left` counts
+    what the reader left out, by the names of `leadline.formats.losses`.
     """
 
     table: "pl.DataFrame | Rows"
@@ -223,6 +224,8 @@ class Qrels:
     alternatives: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     told: Mapping[str, int] = field(default_factory=dict)
+    needs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    left: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def checked(
@@ -280,8 +283,8 @@ class Qrels:
         if NEED in frame.columns:
             frame = one_need_a_pair(frame, source)
         frame, merged, resolved = one_grade_a_pair(frame, source, conflicts)
-        frame, alternatives = one_row_a_need(frame, source) if NEED in frame.columns else (frame, {})
-        return cls(frame, merged, resolved, max_grade, source, alternatives=alternatives)
+        frame, others, names = one_row_a_need(frame, source) if NEED in frame.columns else (frame, {}, {})
+        return cls(frame, merged, resolved, max_grade, source, alternatives=others, needs=names)
 
     def one_by_one(self, use: str) -> "Qrels":
         """The same judgments, for a use in which each document counts for itself.
@@ -324,10 +327,14 @@ class Qrels:
 
 @dataclass(frozen=True)
 class Queries:
-    """The queries: query_id, optionally text, and any further columns (type, language, user, weight)."""
+    """The queries: query_id, optionally text, and any further columns (type, language, user, weight).
+
+    `left` counts what the reader left out, by the names of `leadline.formats.losses`.
+    """
 
     frame: "pl.DataFrame"
     source: str = "queries"
+    left: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def checked(cls, frame: "pl.DataFrame", *, source: str = "queries") -> "Queries":

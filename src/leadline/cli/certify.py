@@ -207,7 +207,7 @@ def _measured(
     load_plugins(chosen["plugin"])
     rules = conventions(chosen["profile"] or "leadline-1", **{name: chosen[name] for name in SWITCHES})
     asked = parse_all(chosen["measures"] or "nDCG@10", rules)
-    tables = without_judgments(runs, chosen, rules)
+    tables = without_judgments(runs, chosen, rules, given["quiet"])
     with progress(given["quiet"]) as watch:
         watched = tables if watch is None else [watch(one) for one in tables]
         return measure_twice(found, watched, asked, rules, given["margin"], seed=chosen["seed"] or 0)

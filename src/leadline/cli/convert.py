@@ -80,7 +80,8 @@ def convert(
 
     Example: leadline convert run.txt run.parquet
     """
-    from leadline.formats.conversion import carried_out, planned
+    from leadline.formats.carrying import carried_out
+    from leadline.formats.conversion import planned
 
     if format not in FORMATS:
         raise UsageError(f"--format {format!r} is not one of {', '.join(FORMATS)}")
