@@ -313,7 +313,9 @@ def test_what_was_left_out_of_a_run_is_said_without_judgments_too(capsys: pytest
     code, _, err = leadline(capsys, *asked)
     assert code == 0 and said in err
     # Chunks collapsed into documents: the run within says it.
-    _, _, err = leadline(capsys, *asked, "--collapse", "first", "--collapse-separator", "#", "--collapse-unmatched", "keep")
+    _, _, err = leadline(
+        capsys, *asked, "--collapse", "first", "--collapse-separator", "#", "--collapse-unmatched", "keep"
+    )
     assert said in err
     _, _, err = leadline(capsys, *asked, "--quiet")
     assert said not in err

@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from leadline.errors import InputError, printable
-from leadline.formats.card import ENDING, FOLDER, card_path
-from leadline.formats.cardcopy import write_carried
+from leadline.formats.cardcopy import card_place, write_carried
 from leadline.formats.columns import resolve
 from leadline.formats.conversion import Conversion
 from leadline.formats.keys import MAP, write_map
@@ -37,33 +36,23 @@ def carried_out(conversion: Conversion) -> Path | None:
     folder = aim.form == "beir"
     with (
         renamed_errors({conversion.opened.place: conversion.opened.shown}),
-        _put_back([Path(f"{aim.path}{MAP}"), *([] if folder else [_card_place(aim.path)])]),
+        _put_back([Path(f"{aim.path}{MAP}"), *([] if folder else [card_place(aim.path, False)])]),
         placed(aim.path, aim.ending, aim.packing, lambda made: _card(conversion, made)) as made,
     ):
         _write(conversion, made)
         if folder and conversion.card is not None:
-            place = Path(aim.path) / _card_of_folder(made).name
-            row = conversion.card.of(aim.path, place, conversion.rows, None)
-            write_carried(row, _card_of_folder(made))
+            row = conversion.card.of(aim.path, card_place(aim.path, True), conversion.rows, None)
+            write_carried(row, card_place(str(made), True))
         if conversion.texts:
             beside = write_map(conversion.texts, aim.path)
     if folder and conversion.kind == "judgments" and conversion.card is None:
-        card_path(aim.path).unlink(missing_ok=True)
+        card_place(aim.path, True).unlink(missing_ok=True)
     return beside
-
-
-def _card_place(path: str) -> Path:
-    """Where the card of a file stands, also of one that is not there yet."""
-    return Path(path).with_name(Path(path).name + ENDING)
-
-
-def _card_of_folder(folder: Path) -> Path:
-    return folder / f"{FOLDER}{ENDING}"
 
 
 def _card(conversion: Conversion, finished: Path) -> None:
     """Write the card of the file that is about to take its place, or take away one that told of an older file."""
-    place = _card_place(conversion.aim.path)
+    place = card_place(conversion.aim.path, False)
     if conversion.card is not None:
         write_carried(conversion.card.of(conversion.aim.path, place, conversion.rows, finished), place)
     else:

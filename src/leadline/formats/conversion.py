@@ -6,7 +6,7 @@ from pathlib import Path
 
 from leadline.errors import UsageError, printable
 from leadline.formats.aim import Aim, aimed
-from leadline.formats.cardcopy import Carried, carried_card
+from leadline.formats.cardcopy import Carried, card_place, carried_card
 from leadline.formats.counts import written
 from leadline.formats.heldtables import held_of, qrels_of_held, queries_of_held, run_of_held
 from leadline.formats.keys import escaped, with_ids, with_made_ids, with_texts
@@ -70,6 +70,13 @@ class Conversion:
     notes: tuple[str, ...] = ()
     card: Carried | None = None
     named: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def card_place(self) -> Path | None:
+        """Where the card of the labels will stand, if there is one."""
+        if self.card is None:
+            return None
+        return card_place(self.aim.path, self.aim.form == "beir")
 
     @property
     def refused(self) -> bool:

@@ -48,11 +48,12 @@ def read_as(opened: Opened, kind: Kind, aim: str, conflicts: Conflicts = "error"
         return Given(run, notes=tuple(notes), lost=away)
     if kind == "queries":
         return Given(_flat(read_queries(opened.place, input_format=form), aim), notes=tuple(notes), lost=away)
-    keep = opened.form in ("trec", "trec-sampled") or (
+    keep = opened.form in ("trec", "trec-sampled", "irds") or (
         not is_rag(opened.columns) and "subtopic" in resolve(opened.columns, "qrels").found
     )
     qrels = read_qrels(opened.place, input_format=form, conflicts=conflicts, keep_subtopic=keep)
-    if keep and qrels.frame["subtopic"].n_unique() == 1 and qrels.frame["subtopic"][0] in NO_SUBTOPIC:
+    told = keep and "subtopic" in qrels.frame.columns
+    if told and qrels.frame["subtopic"].n_unique() == 1 and qrels.frame["subtopic"][0] in NO_SUBTOPIC:
         qrels = replace(qrels, table=qrels.frame.drop("subtopic"))
     return Given(qrels, _own_queries(opened), (*notes, *merged_notes(qrels)), away)
 
