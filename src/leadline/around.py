@@ -43,6 +43,12 @@ class Around:
         return found
 
     @property
+    def notes(self) -> Sequence[str]:
+        """Sentences to say of it, such as what was left out when it was read."""
+        found: Sequence[str] = getattr(self.run, "notes", ())
+        return found
+
+    @property
     def told(self) -> Mapping[str, int]:
         """What reading did so far, in numbers."""
         return dict(getattr(self.run, "told", {}))

@@ -1,6 +1,6 @@
 """What the rows of a table must be: ids that are text, numbers that are numbers, one grade for a pair."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -134,8 +134,12 @@ def one_need_a_pair(frame: pl.DataFrame, source: str) -> pl.DataFrame:
     return frame
 
 
-def one_row_a_need(frame: pl.DataFrame, source: str) -> tuple[pl.DataFrame, dict[str, dict[str, str]]]:
-    """One row for each need, its first; and from the other documents of a need to that one, by query.
+Named = dict[str, dict[str, str]]
+"""Of each query something by document."""
+
+
+def one_row_a_need(frame: pl.DataFrame, source: str) -> tuple[pl.DataFrame, Named, Named]:
+    """One row for each need, its first; from the other documents of a need to that one; and each row's need, by query.
 
     Raises
     ------
@@ -149,11 +153,40 @@ def one_row_a_need(frame: pl.DataFrame, source: str) -> tuple[pl.DataFrame, dict
         faults = row_faults(wrong, "grade", "alternatives of one need have one grade, that of the first")
         raise RowsError(source, faults, wrong.height)
     others = named.filter(pl.col("doc_id") != pl.col("first_doc_id"))
-    found: dict[str, dict[str, str]] = {}
+    found: Named = {}
     for query, own, of in others.select("query_id", "doc_id", "first_doc_id").iter_rows():
         found.setdefault(query, {})[own] = of
     rest = frame.join(others, on=["query_id", "doc_id"], how="anti", maintain_order="left")
-    return rest.drop("need"), found
+    names: Named = {}
+    for query, doc, need in (
+        rest.filter(pl.col("need").is_not_null()).select(*key[:1], "doc_id", "need").iter_rows()
+    ):
+        names.setdefault(query, {})[doc] = need
+    return rest.drop("need"), found, names
+
+
+def one_row_a_document(
+    frame: pl.DataFrame, alternatives: Mapping[str, Mapping[str, str]], needs: Mapping[str, Mapping[str, str]]
+) -> pl.DataFrame:
+    """Back from `one_row_a_need`: every document of a need as a row behind the first one, with a column of needs.
+
+    >>> rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "c"], "grade": [1.0, 0.0]})
+    >>> one_row_a_document(rows, {"q": {"b": "a"}}, {"q": {"a": "who"}}).rows()
+    [('q', 'a', 1.0, 'who'), ('q', 'b', 1.0, 'who'), ('q', 'c', 0.0, None)]
+    """
+    key = {"query_id": pl.String, "doc_id": pl.String}
+    told = [(query, doc, need) for query, known in needs.items() for doc, need in known.items()]
+    more = [(query, first, own) for query, known in alternatives.items() for own, first in known.items()]
+    name = pl.DataFrame(told, schema={**key, "need": pl.String}, orient="row")
+    rows = frame.join(name, on=[*key], how="left", maintain_order="left").with_row_index("at")
+    # A need that was not named is called as its first document.
+    others = pl.DataFrame(more, schema={**key, "other": pl.String}, orient="row")
+    first = others.select(*key).unique().with_columns(own=pl.col("doc_id"))
+    rows = rows.join(first, on=[*key], how="left", maintain_order="left")
+    rows = rows.with_columns(need=pl.coalesce("need", "own")).drop("own")
+    added = others.join(rows, on=[*key], how="inner", maintain_order="left")
+    added = added.with_columns(doc_id=pl.col("other")).select(rows.columns)
+    return pl.concat([rows, added]).sort("at", maintain_order=True).drop("at")
 
 
 CONFLICT_ADVICE = "name a rule to settle them: --conflicts first, last, max, min, mean or majority"

@@ -341,17 +341,11 @@ def copies_as_one(qrels: Qrels, copies: Mapping[str, str], conflicts: Conflicts 
 
 
 @dataclass(frozen=True)
-class _Only:
+class _Only(Around):
     """One block of a run, to look for lines in."""
 
     run: RunSource
     block: Block
-
-    name = property(lambda self: self.run.name)
-    empty = property(lambda self: self.run.empty)
-    failed = property(lambda self: self.run.failed)
-    source = property(lambda self: getattr(self.run, "source", None))
-    paths = property(lambda self: getattr(self.run, "paths", ()))
 
     def blocks(self) -> Iterator[Block]:
         """The block."""

@@ -213,8 +213,9 @@ class Qrels:
     Of labels made from a book of judgments, `rule` names how. Where labels are a model's, `models` counts them,
     `judges` says who made them (empty where that is not known), and `certificate` is the one that was named for them.
     Of documents that meet one need (any of them does) only the first is a row; `alternatives` leads from the others to
-    it, by query. `notes` are sentences to say of them, such as what was left out when they were read, and `told` counts
-    what reading did, such as texts matched.
+    it, by query, and `needs` says what the need of a row is called. `notes` are sentences to say of them, such as what was left
+    out when they were read, `told` counts what reading did, such as texts matched, and `left` what the reader left out, by
+    the names of `leadline.formats.losses`.
     """
 
     table: "pl.DataFrame | Rows"
@@ -231,6 +232,8 @@ class Qrels:
     told: Mapping[str, int] = field(default_factory=dict)
     conflicts: str = "error"
     grade_map: str | None = None
+    needs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    left: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def checked(
@@ -288,10 +291,10 @@ class Qrels:
         if NEED in frame.columns:
             frame = one_need_a_pair(frame, source)
         frame, merged, resolved = one_grade_a_pair(frame, source, conflicts)
-        frame, alternatives = one_row_a_need(frame, source) if NEED in frame.columns else (frame, {})
+        frame, others, names = one_row_a_need(frame, source) if NEED in frame.columns else (frame, {}, {})
         return cls(
             frame, merged, resolved, max_grade, source,
-            alternatives=alternatives, conflicts=conflicts, grade_map=map_text(grade_map),
+            alternatives=others, needs=names, conflicts=conflicts, grade_map=map_text(grade_map),
         )  # fmt: skip
 
     def one_by_one(self, use: str) -> "Qrels":
@@ -345,10 +348,14 @@ def map_text(grade_map: Mapping[float, float] | None) -> str | None:
 
 @dataclass(frozen=True)
 class Queries:
-    """The queries: query_id, optionally text, and any further columns (type, language, user, weight)."""
+    """The queries: query_id, optionally text, and any further columns (type, language, user, weight).
+
+    `left` counts what the reader left out, by the names of `leadline.formats.losses`.
+    """
 
     frame: "pl.DataFrame"
     source: str = "queries"
+    left: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def checked(cls, frame: "pl.DataFrame", *, source: str = "queries") -> "Queries":

@@ -336,3 +336,20 @@ def test_a_kit_that_cannot_be_written(
     assert code == 2
     assert told in err
     assert not list(Path().glob("*.html"))
+
+
+def test_what_was_left_out_of_a_run_is_said_without_judgments_too(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("queries.csv").write_text("query_id,text\nq00,star trek\n")
+    head = "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position\n"
+    Path("snap.csv").write_text(f"{head}s,t,1,star trek,d,1\ns,t,1,alien,d,1\n")
+    asked = ("snap.csv", "old.run", "--queries", "queries.csv")
+    said = "! snap.csv: left out: 1 query of 2 whose text is not in queries.csv, with 1 row (the first is 'alien')\n"
+    code, _, err = leadline(capsys, *asked)
+    assert code == 0 and said in err
+    # Chunks collapsed into documents: the run within says it.
+    _, _, err = leadline(
+        capsys, *asked, "--collapse", "first", "--collapse-separator", "#", "--collapse-unmatched", "keep"
+    )
+    assert said in err
+    _, _, err = leadline(capsys, *asked, "--quiet")
+    assert said not in err

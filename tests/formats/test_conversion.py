@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from leadline.errors import InputError, UsageError
 from leadline.formats.aim import HOUSE
-from leadline.formats.conversion import Conversion, Request, carried_out, planned
+from leadline.formats.carrying import carried_out
+from leadline.formats.conversion import Conversion, Request, planned
 from leadline.formats.heldtables import held_of, ranked
 from leadline.formats.kinds import look_at
 from leadline.formats.lists import Asked, Graded, Held, Hit, Kind

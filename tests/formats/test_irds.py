@@ -73,6 +73,50 @@ def test_a_command_takes_the_name(
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_convert_takes_the_name(collection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from leadline.formats.carrying import carried_out
+    from leadline.formats.conversion import Request, planned
+
+    monkeypatch.chdir(tmp_path)
+    for target, kind, text in (
+        ("a.qrels", "judgments", "1 0 d1 2\n1 0 d2 0\n007 0 d1 1\n"),
+        ("a.tsv", "queries", "query_id\ttext\n1\tstar trek\n007\talien\n"),
+        ("a.csv", "run", "query_id,doc_id,score\n1,d1,2.5\n1,d2,1.5\n007,d9,1.0\n"),
+    ):
+        plan = planned(Request(collection, target, kind=kind))  # type: ignore[arg-type]
+        assert not plan.lost
+        carried_out(plan)
+        assert Path(target).read_text() == text
+    # Its queries have the texts of formats that name queries by them, and stand in a BEIR folder.
+    asked = read_queries(collection)
+    carried_out(planned(Request(collection, "q.csv", "quepid", kind="judgments", queries=asked)))
+    assert Path("q.csv").read_text() == "query,docid,rating\nstar trek,d1,2\nstar trek,d2,0\nalien,d1,1\n"
+    carried_out(planned(Request(collection, "set", "beir", kind="judgments", queries=asked)))
+    assert read_queries("set").column("text") == {"1": "star trek", "007": "alien"}
+    with pytest.raises(UsageError, match="say which with --as"):
+        planned(Request(collection, "b.csv"))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_convert_keeps_the_subtopics_of_a_collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ir_datasets = pytest.importorskip("ir_datasets", reason="ir_datasets is not installed")
+    from ir_datasets.formats import TrecQrels
+    from ir_datasets.util import LocalDownload
+
+    from leadline.formats.carrying import carried_out
+    from leadline.formats.conversion import Request, planned
+
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+    text = "1 a d1 2\n1 b d1 0\n"
+    (tmp_path / "qrels.txt").write_text(text)
+    name = f"leadline-{uuid.uuid4().hex}"
+    part = TrecQrels(LocalDownload(tmp_path / "qrels.txt"), {2: "high", 0: "none"})
+    ir_datasets.registry.register(name, ir_datasets.Dataset(part))
+    carried_out(planned(Request(f"irds:{name}", str(tmp_path / "b.qrels"), kind="judgments")))
+    assert (tmp_path / "b.qrels").read_text() == text
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_no_such_collection(collection: str) -> None:
     with pytest.raises(InputError, match="knows no collection of this name"):
         read_qrels("irds:no-such-collection-at-all")

@@ -31,7 +31,10 @@ def test_j01_blank_is_not_judged_and_0_is_a_grade(tmp_path: Path) -> None:
     found = read(tmp_path, text)
     assert found.keys() == ["star trek", "alien"]
     assert rows(found) == [("alien", "d1", None, None), ("alien", "d2", None, 0)]
-    assert found.notes == ("1 pair without a grade: not judged, left out", "1 query without a document")
+    assert found.of_judgments == (
+        "1 pair without a grade: not judged, left out",
+        "1 query without a document",
+    )
     (tmp_path / "ratings.csv").write_text(text)
     assert read_qrels(tmp_path / "ratings.csv").frame.select("query_id", "doc_id", "grade").rows() == [
         ("alien", "d2", 0.0)
@@ -169,10 +172,8 @@ def test_a_book_as_json(tmp_path: Path) -> None:
         "notes": "old",
         "options": '{"lang": "en"}',
     }
-    assert found.notes == (
-        "1 pair without a judgement: not judged, left out",
-        "the document fields of 1 pair are not read",
-    )
+    assert found.of_judgments == ("1 pair without a judgement: not judged, left out",)
+    assert found.notes == ("the document fields of 1 pair are not read",)
     (tmp_path / "b.json").write_text(json.dumps(BOOK))
     assert read_qrels(tmp_path / "b.json").frame.select("query_id", "doc_id", "grade").rows() == [
         ("star trek", "d1", 2.0)

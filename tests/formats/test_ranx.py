@@ -89,3 +89,19 @@ def test_wrong_files(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(InputError):
         read_tool("ranx", Source.open(tmp_path / "x.json"))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_files_that_ranx_packs_with_lz4_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    from leadline.errors import UsageError
+    from leadline.formats.aim import aimed
+
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed: pip install 'leadline[test]'")
+    # Within is CBOR, not JSON.
+    ranx.Run(RUN).save(str(tmp_path / "r.lz4"))
+    with pytest.raises(InputError, match=r'packed with LZ4.*Run\.from_file\("x\.lz4"\)\.save\("x\.json"\)'):
+        read_run(tmp_path / "r.lz4")
+    ranx.Run.from_file(str(tmp_path / "r.lz4")).save(str(tmp_path / "r.json"))
+    assert as_run(tmp_path / "r.json") == RUN
+    with pytest.raises(UsageError, match=r"name it \.json, --to ranx"):
+        aimed("b.lz4", "ranx")

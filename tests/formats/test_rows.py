@@ -365,3 +365,24 @@ def test_long_fields(tmp_path: Path) -> None:
 def test_a_header_alone_is_an_error(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match="a header and no rows"):
         run_of_text(tmp_path, text, "run.csv")
+
+
+def test_lines_are_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines of every kind at every place of a piece: the rows, their lines and the faults are the same."""
+    lines = [f'{{"query_id": "q{n}", "doc_id": "d", "score": {n}}}' for n in range(40)]
+    lines[7] = '{"score": 7, "query_id": "q7", "doc_id": "d"}'
+    lines[20] = '{"query_id": "q20", "doc_ids": []}'
+    lines.insert(30, "")
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(lines) + "\n\n")
+    whole = read_run(path)
+    assert isinstance(whole, Run) and whole.frame.height == 39 and whole.empty == ("q20",)
+    for size in (1, 50, 51, 300, 10**6):
+        monkeypatch.setattr("leadline.formats.plainrows.PIECE", size)
+        found = read_run(path)
+        assert isinstance(found, Run)
+        assert found.frame.equals(whole.frame) and found.empty == whole.empty
+    monkeypatch.setattr("leadline.formats.plainrows.PIECE", 60)
+    path.write_text("\n".join([*lines, '{"query_id": "q"}']))
+    with pytest.raises(RowsError, match="line 42"):
+        read_run(path)

@@ -244,7 +244,7 @@ def _measured(
     load_plugins(chosen["plugin"])
     rules = rules_of(chosen)
     asked = parse_all(chosen["measures"] or "nDCG@10", rules)
-    tables = without_judgments(runs, chosen, rules)
+    tables = without_judgments(runs, chosen, rules, given["quiet"])
     margin = MARGIN if given["margin"] is None else given["margin"]
     with progress(given["quiet"]) as watch:
         watched = tables if watch is None else [watch(one) for one in tables]

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from leadline.config import KINDS, Settings
 from leadline.errors import UsageError
 
@@ -275,12 +277,12 @@ def prepared(
 
 
 def without_judgments(
-    runs: Sequence[str], chosen: Mapping[str, Any], rules: "Conventions"
+    runs: Sequence[str], chosen: Mapping[str, Any], rules: "Conventions", quiet: bool = False
 ) -> "list[RunSource]":
-    """The runs alone, where nothing is judged yet."""
+    """The runs alone, where nothing is judged yet; what is to be said of them is said, unless `quiet`."""
     from leadline.inputs import gather_runs
 
-    return gather_runs(
+    tables = gather_runs(
         list(runs),
         rules,
         input_format=chosen["input_format"],
@@ -288,3 +290,7 @@ def without_judgments(
         mapping=chosen["collapse_mapping"],
         documents=chosen.get("documents"),
     )
+    for table in () if quiet else tables:
+        for note in getattr(table, "notes", ()):
+            typer.echo(f"! {note}", err=True)
+    return tables

@@ -80,7 +80,8 @@ def convert(
 
     Example: leadline convert run.txt run.parquet
     """
-    from leadline.formats.conversion import carried_out, planned
+    from leadline.formats.carrying import carried_out
+    from leadline.formats.conversion import planned
 
     if format not in FORMATS:
         raise UsageError(f"--format {format!r} is not one of {', '.join(FORMATS)}")
@@ -166,6 +167,8 @@ def _done(conversion: "Conversion", beside: "Path | None") -> str:
     lines = [f"wrote {place} ({conversion.aim.form}): {amount(conversion.rows, what, many)}{of}"]
     if beside is not None:
         lines.append(f"wrote {printable(str(beside))}: which id is which text, for --queries")
+    if conversion.card is not None:
+        lines.append(f"wrote {printable(str(conversion.card_place))}: {conversion.card.sentence}")
     return "\n".join(lines)
 
 
@@ -186,4 +189,5 @@ def _facts(conversion: "Conversion", beside: "Path | None", written: bool) -> di
         "notes": list(conversion.notes),
         "written": written,
         "map": None if beside is None else str(beside),
+        "card": str(conversion.card_place) if conversion.card_place is not None and written else None,
     }

@@ -197,7 +197,7 @@ def _report(runs: list[str], chosen: Mapping[str, Any], wish: "Wish", quiet: boo
     named = dict(chosen) | {"measures": chosen["measures"] or "nDCG@10"}
     with progress(quiet) as watch:
         if named["qrels"] is None:
-            tables, measure, rules = _without_judgments(runs, named)
+            tables, measure, rules = _without_judgments(runs, named, quiet)
             qrels: Qrels | None = None
         else:
             given, asked, rules = prepared(runs, named)
@@ -208,7 +208,9 @@ def _report(runs: list[str], chosen: Mapping[str, Any], wish: "Wish", quiet: boo
         return pooled(read, qrels, measure, rules, wish)
 
 
-def _without_judgments(runs: list[str], chosen: Mapping[str, Any]) -> "tuple[list[RunSource], Measure, Any]":
+def _without_judgments(
+    runs: list[str], chosen: Mapping[str, Any], quiet: bool
+) -> "tuple[list[RunSource], Measure, Any]":
     """The runs where nothing is judged yet, the measure and the switches."""
     from leadline.cli.chosen import SWITCHES
     from leadline.conventions import conventions
@@ -216,7 +218,7 @@ def _without_judgments(runs: list[str], chosen: Mapping[str, Any]) -> "tuple[lis
 
     rules = conventions(chosen["profile"] or "leadline-1", **{name: chosen[name] for name in SWITCHES})
     asked = parse_all(chosen["measures"], rules)
-    return without_judgments(runs, chosen, rules), next(iter(asked.values())), rules
+    return without_judgments(runs, chosen, rules, quiet), next(iter(asked.values())), rules
 
 
 def _write(report: "PoolReport", kinds: list[tuple[str, str]], pooled_qrels: str | None) -> None:

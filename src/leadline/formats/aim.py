@@ -58,6 +58,10 @@ def aimed(path: str, form: str | None = None) -> Aim:
         )
     if form is not None and form not in known:
         raise UnknownNameError("format to write", form, known)
+    if path.lower().endswith(".lz4"):
+        raise UsageError(
+            f"{printable(path)}: files are not packed with LZ4 here; ranx reads its JSON as well: name it .json, --to ranx"
+        )
     if form is None:
         form = _by_ending(path)
     kinds = tuple(

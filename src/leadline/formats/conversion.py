@@ -4,22 +4,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from leadline.errors import InputError, UsageError, amount, printable
+from leadline.errors import UsageError, printable
 from leadline.formats.aim import Aim, aimed
-from leadline.formats.columns import resolve
+from leadline.formats.cardcopy import Carried, card_place, carried_card
+from leadline.formats.counts import written
 from leadline.formats.heldtables import held_of, qrels_of_held, queries_of_held, run_of_held
-from leadline.formats.keys import escaped, with_ids, with_made_ids, with_texts, write_map
+from leadline.formats.keys import escaped, with_ids, with_made_ids, with_texts
 from leadline.formats.kinds import Opened, look_at
 from leadline.formats.lists import Asked, Held, Kind
-from leadline.formats.losses import NEEDS, REFUSED, REMARKS, SPACE, features, kept, lost, spaced
-from leadline.formats.placing import placed, renamed_errors
+from leadline.formats.losses import NEEDS, REFUSED, REMARKS, counted_run, features, kept, lost
+from leadline.formats.placing import renamed_errors
 from leadline.formats.reading import merged_notes, read_as
 from leadline.formats.renamed import Rule, held_renamed, one_renamed, table_renamed
-from leadline.formats.tools import BY_NAME, write_tool
-from leadline.formats.write import write_qrels, write_queries, write_run
+from leadline.formats.tools import BY_NAME
 from leadline.tables import Conflicts, Qrels, Queries, RunSource
 
 Watch = Callable[[RunSource], RunSource]
+OF_QRELS = ("subtopic", "stratum", "probability", "alternatives")
+"""What judgments have and no format of another tool."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,9 @@ class Conversion:
     Attributes
     ----------
     table: what will be written; beside: the queries of a BEIR folder. texts: the map of ids to texts, where it is written.
-    rows, queries: how many there are. lost: what will not be in the file, a sentence for each feature. notes: what else
-    is to be said.
+    rows, queries: how many will be written. card: who made the labels, where a card beside the source says it. named: what
+    queries are called, by their names in the source, where it is something else. lost: what will not be in the file, a
+    sentence for each feature. notes: what else is to be said.
     """
 
     opened: Opened
@@ -65,6 +68,15 @@ class Conversion:
     queries: int = 0
     lost: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    card: Carried | None = None
+    named: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def card_place(self) -> Path | None:
+        """Where the card of the labels will stand, if there is one."""
+        if self.card is None:
+            return None
+        return card_place(self.aim.path, self.aim.form == "beir")
 
     @property
     def refused(self) -> bool:
@@ -94,8 +106,24 @@ def planned(request: Request) -> Conversion:
         if kind != opened.main and opened.main is not None and request.kind is None:
             notes.append(f"only its {kind} are written: {aim.form} is not written from {opened.main}")
         if isinstance(table, Held) or aim.form in BY_NAME:
-            return _through_held(request, opened, aim, kind, table, own, notes)
-        return _of_table(request, opened, aim, kind, table, own, notes)
+            plan = _through_held(request, opened, aim, kind, table, own, notes)
+        else:
+            plan = _of_table(request, opened, aim, kind, table, own, notes)
+        plan = replace(plan, lost=lost(kind, read.lost, aim.form) | dict(plan.lost))
+        return _with_card(plan, request) if kind == "judgments" else plan
+
+
+def _with_card(plan: Conversion, request: Request) -> Conversion:
+    """With the card of the labels, which goes beside them; where no file can stand beside, that is a loss."""
+    card = carried_card(plan.opened.path)
+    if card is None:
+        return plan
+    place = Path(plan.aim.path)
+    if plan.aim.path == "-" or (place.exists() and not place.is_file() and not place.is_dir()):
+        where = "standard output" if plan.aim.path == "-" else printable(plan.aim.path)
+        said = f"{plan.aim.form} loses the card of the labels, which says {card.sentence}: none stands beside {where}"
+        return replace(plan, lost={**plan.lost, "card": said})
+    return replace(plan, card=card.renamed(plan.named, request.rule, plan.aim.keyed == "id"))
 
 
 def _same(source: str, target: str) -> bool:
@@ -149,7 +177,9 @@ def _of_table(
     """From one format of the house to another."""
     if request.rule is not None:
         table = table_renamed(table, request.rule, opened.shown)
-    found, rows, queries = _counted(kind, table)
+    counts = None if isinstance(table, (Qrels, Queries)) else counted_run(table)
+    found = features(kind, table) if counts is None else counts.found
+    rows, queries = written(kind, table, aim.form, counts)
     beside = None
     if kind == "judgments" and aim.form == "beir":
         beside = request.queries or own
@@ -159,22 +189,6 @@ def _of_table(
         notes.append(f"the folder's queries are not in it: {aim.form} holds judgments (--as queries)")
     missing = lost(kind, found, aim.form)
     return Conversion(opened, aim, kind, table, beside, {}, rows, queries, missing, tuple(notes))
-
-
-def _counted(kind: Kind, table: "RunSource | Qrels | Queries") -> tuple[dict[str, int], int, int]:
-    """The features of a table, its rows, and its queries."""
-    if isinstance(table, (Qrels, Queries)):
-        return features(kind, table), table.frame.height, table.frame["query_id"].n_unique()
-    rows = white = 0
-    queries: set[str] = set()
-    for block in table.blocks():
-        frame = block.load()
-        rows += frame.height
-        white += spaced(frame, ("query_id", "doc_id"))
-        queries.update(frame["query_id"].unique())
-    white += sum(SPACE.search(query) is not None for query in (*table.empty, *table.failed))
-    found = {"space": white, "empty": len(table.empty), "failed": len(table.failed)}
-    return found, rows, len(queries | set(table.empty) | set(table.failed))
 
 
 def _through_held(
@@ -188,25 +202,23 @@ def _through_held(
 ) -> Conversion:
     """From or to a format of another tool."""
     sampled: dict[str, str] = {}
+    keeps = kept(kind, aim.form)
     if isinstance(table, Held):
         held = table
     else:
         told = lost(kind, features(kind, table), aim.form) if isinstance(table, Qrels) else {}
-        sampled = {
-            name: text for name, text in told.items() if name in ("subtopic", "stratum", "probability")
-        }
-        held = _asked(replace(_as_held(table), source=opened.shown), own)
+        sampled = {name: text for name, text in told.items() if name in OF_QRELS}
+        left = getattr(table, "left", {})
+        held = _asked(replace(_as_held(table), source=opened.shown, left=left), own, whole="query" in keeps)
         bare = 0 if own is None else own.frame.height - len(held.asked)
         if bare > 0:
-            notes.append(
-                f"{amount(bare, 'query', 'queries')} of the folder without a judgment in it: left out"
-            )
-    keeps = kept(kind, aim.form)
+            sampled |= lost("judgments", {"query": bare}, aim.form)
     if request.queries is not None and held.keyed == "id":
         held = _asked(held, request.queries, keeps)
     before = held
     made = held.keyed == "text" and aim.keyed == "id" and request.queries is None
     held, texts, left_out = _named(held, aim, request.queries)
+    named = _renamed(before, held, request.queries)
     notes += [f"{printable(opened.shown)}: {note}" for note in held.notes if note not in left_out]
     rename = aim.keyed == "id" and not made
     if request.rule is not None:
@@ -217,7 +229,9 @@ def _through_held(
     if left_out:
         missing["unmatched"] = "; ".join(left_out)
     texts, missing = _mapped(texts, missing, aim, before.keyed, request)
-    conversion = Conversion(opened, aim, kind, held, None, texts, lost=missing, notes=tuple(notes))
+    conversion = Conversion(
+        opened, aim, kind, held, None, texts, lost=missing, notes=tuple(notes), named=named
+    )
     return _finished(conversion, before, request)
 
 
@@ -245,8 +259,10 @@ def _as_held(table: "RunSource | Qrels | Queries") -> Held:
     return held_of(queries=table) if isinstance(table, Queries) else held_of(run=table)
 
 
-def _asked(held: Held, queries: Queries | None, keeps: frozenset[str] | None = None) -> Held:
-    """With what is known of the queries that it names; of a file beside, what the format keeps."""
+def _asked(
+    held: Held, queries: Queries | None, keeps: frozenset[str] | None = None, whole: bool = False
+) -> Held:
+    """With what is known of the queries that it names (`whole`: of all); of a file beside, what the format keeps."""
     if queries is None:
         return held
     told = {one.query: one for one in held.asked}
@@ -254,7 +270,7 @@ def _asked(held: Held, queries: Queries | None, keeps: frozenset[str] | None = N
     named = dict.fromkeys(held.keys())
     for row in queries.frame.drop("row", strict=False).iter_rows(named=True):
         query, text = row.pop("query_id"), row.pop("text", None)
-        if query not in named:
+        if query not in named and not whole:
             continue
         more = {
             name: value
@@ -284,6 +300,18 @@ def _named(held: Held, aim: Aim, queries: Queries | None) -> tuple[Held, Mapping
     return found, {}, said
 
 
+def _renamed(before: Held, after: Held, queries: Queries | None) -> dict[str, str]:
+    """The new name of each query by its name in the source, where it got one."""
+    if before.keyed == after.keyed:
+        return {}
+    old, new = before.keys(), after.keys()
+    if len(old) == len(new) or queries is None:
+        return dict(zip(old, new, strict=False))
+    known = set(old)
+    rows = queries.frame.select("text", "query_id").iter_rows()
+    return {text: query for text, query in rows if text in known}
+
+
 def _finished(conversion: Conversion, before: Held, request: Request) -> Conversion:
     """With the table that will be written, and its rows counted."""
     held, kind, form = conversion.table, conversion.kind, conversion.aim.form
@@ -291,24 +319,24 @@ def _finished(conversion: Conversion, before: Held, request: Request) -> Convers
     if kind == "judgments" and request.conflicts != "error" and "judges" not in kept(kind, form):
         held = _settled(held, request.conflicts)
     if form in BY_NAME:
-        part = {"run": held.hits, "judgments": held.graded, "queries": held.keys()}[kind]
-        return replace(conversion, table=held, rows=len(part), queries=len(held.keys()))
+        return _counted(replace(conversion, table=held))
     if kind == "run":
-        run = run_of_held(held, held.name or _name(request))
-        return replace(conversion, table=run, rows=run.frame.height, queries=run.frame["query_id"].n_unique())
+        return _counted(replace(conversion, table=run_of_held(held, held.name or _name(request))))
     if kind == "queries":
-        queries = queries_of_held(held)
-        return replace(conversion, table=queries, rows=queries.frame.height, queries=queries.frame.height)
+        return _counted(replace(conversion, table=queries_of_held(held)))
     qrels = qrels_of_held(replace(held, notes=(), of_judgments=()))
     beside = None
     bare = set(held.keys()) - {row.query for row in held.graded if row.grade is not None}
     if form == "beir" and (bare or any(one.text is not None or one.more for one in held.asked)):
         beside = queries_of_held(held)
-    count = qrels.frame["query_id"].n_unique()
     notes = (*conversion.notes, *merged_notes(qrels))
-    return replace(
-        conversion, table=qrels, beside=beside, rows=qrels.frame.height, queries=count, notes=notes
-    )
+    return _counted(replace(conversion, table=qrels, beside=beside, notes=notes))
+
+
+def _counted(conversion: Conversion) -> Conversion:
+    """With the rows and queries that will be written."""
+    rows, queries = written(conversion.kind, conversion.table, conversion.aim.form)
+    return replace(conversion, rows=rows, queries=queries)
 
 
 def _settled(held: Held, conflicts: Conflicts) -> Held:
@@ -325,65 +353,3 @@ def _name(request: Request) -> str:
     from leadline.formats.trec import name_of
 
     return "run" if request.source == "-" else name_of(request.source)
-
-
-def carried_out(conversion: Conversion, watch: Watch = lambda run: run) -> Path | None:
-    """Write the file, and the map of ids to texts beside where there is one: both whole, or neither.
-
-    Returns
-    -------
-    The path of the map, or None.
-
-    Raises
-    ------
-    InputError: something the format cannot hold. UsageError: a place that cannot be written to.
-    """
-    aim = conversion.aim
-    beside = None
-    with (
-        renamed_errors({conversion.opened.place: conversion.opened.shown}),
-        placed(aim.path, aim.ending, aim.packing) as made,
-    ):
-        _write(conversion, made)
-        if conversion.texts:
-            beside = write_map(conversion.texts, aim.path)
-    return beside
-
-
-def _own_names(queries: Queries, shown: str) -> None:
-    """Refuse further columns that would be read as the query's id or text."""
-    columns = [name for name in queries.frame.columns if name != "row"]
-    told = resolve(columns, "queries")
-    taken = set(told.found.values()) | {name for name, _ in told.wrong}
-    for name in sorted(taken - {"query_id", "text"}):
-        raise InputError(
-            f"{printable(shown)}: the queries' field {printable(name)!r} would be read as their id or text; rename it"
-        )
-
-
-def _write(conversion: Conversion, made: Path) -> None:
-    table, aim = conversion.table, conversion.aim
-    for queries in (table, conversion.beside):
-        if isinstance(queries, Queries):
-            _own_names(queries, conversion.opened.shown)
-    if isinstance(table, Held):
-        write_tool(aim.form, table, made)
-    elif aim.form == "beir":
-        from leadline.formats.beir import write_beir
-
-        qrels = table if isinstance(table, Qrels) else None
-        queries = table if isinstance(table, Queries) else conversion.beside
-        write_beir(made, queries=queries, qrels=qrels)
-        if qrels is None:
-            # A folder of judgments would be empty.
-            (made / "qrels").rmdir()
-    elif isinstance(table, Qrels):
-        if "subtopic" in table.frame.columns and table.frame["subtopic"].null_count():
-            raise InputError(
-                f"{printable(conversion.opened.shown)}: some judgments have a subtopic, others none"
-            )
-        write_qrels(table, made)
-    elif isinstance(table, Queries):
-        write_queries(table, made)
-    else:
-        write_run(table, made)

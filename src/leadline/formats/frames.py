@@ -1,6 +1,7 @@
 """Typed tables (Parquet, data frames, parsed rows) as Run, Qrels and Queries, once their columns are told."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import polars as pl
@@ -139,13 +140,15 @@ def qrels_of_frame(
     frame = frame if ROW in frame.columns else frame.with_row_index(ROW, offset=1)
     design = [meaning for meaning in (*DESIGN, NEED) if meaning in columns.found]
     picked = frame.select(*(pl.col(columns.found[name]).alias(name) for name in (*wanted, *design)), ROW)
-    return Qrels.checked(
+    blank = picked["grade"].null_count()
+    qrels = Qrels.checked(
         picked.filter(pl.col("grade").is_not_null()),
         source=source,
         conflicts=conflicts,
         max_grade=max_grade,
         grade_map=grade_map,
     )
+    return replace(qrels, left={"ungraded": blank}) if blank else qrels
 
 
 def queries_of_frame(frame: pl.DataFrame, *, source: str = "queries") -> Queries:

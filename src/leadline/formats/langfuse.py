@@ -36,6 +36,7 @@ def read_langfuse(source: Source) -> Held:
     graded: list[Graded] = []
     asked: dict[str, Asked] = {}
     archived = without = 0
+    lists: set[str] = set()
     rows: list[Node] = []
     for one in rows_or_tree(source, faults):
         # The API gives pages of items.
@@ -54,14 +55,16 @@ def read_langfuse(source: Source) -> Held:
             if query in asked:
                 raise row.wrong(f"the item {printable(query)!r} stands before")
             before = len(graded)
-            more = _more(row, query, graded, faults)
+            more = _more(row, query, graded, faults, lists)
             asked[query] = Asked(query, text, more, len(asked) + 1)
             without += len(graded) == before
     faults.check()
-    notes = [f"{amount(archived, 'archived item')} left out"] if archived else []
-    if graded and without:
-        notes.append(f"{amount(without, 'item')} without reference ids: not judged")
-    return Held("id", tuple(graded), asked=tuple(asked.values()), notes=tuple(notes), source=source.name)
+    notes = (f"{amount(archived, 'archived item')} left out",) if archived else ()
+    bare = (f"{amount(without, 'item')} without reference ids: not judged",) if graded and without else ()
+    left = {name: count for name, count in (("archived", archived), ("lists", len(lists))) if count}
+    return Held(
+        "id", tuple(graded), asked=tuple(asked.values()), notes=notes, of_judgments=bare, source=source.name, left=left
+    )  # fmt: skip
 
 
 def _question(given: Node) -> str:
@@ -86,8 +89,8 @@ def _question(given: Node) -> str:
     raise given.wrong("a question: text, or an object or messages that hold one")
 
 
-def _more(row: Node, query: str, graded: list[Graded], faults: Faults) -> dict[str, Any]:
-    """The further fields of an item's query; reference ids are put to the grades."""
+def _more(row: Node, query: str, graded: list[Graded], faults: Faults, lists: set[str]) -> dict[str, Any]:
+    """The further fields of an item's query; reference ids are put to the grades, and names of lists and objects to `lists`."""
     more: dict[str, Any] = {}
     for name in ("expectedOutput", "metadata"):
         part = row.get(name, "expected_output") if name == "expectedOutput" else row.get(name)
@@ -104,6 +107,8 @@ def _more(row: Node, query: str, graded: list[Graded], faults: Faults) -> dict[s
                 more[key] = node.text("value")
             elif isinstance(node.value, (bool, int, float)):
                 more[key] = node.value
+            elif node.value is not None:
+                lists.add(key)
     return more
 
 

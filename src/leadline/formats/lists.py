@@ -64,6 +64,7 @@ class Held:
     empty: queries that were answered with nothing. failed: queries that failed, with the message.
     own: of a file keyed by text, the ids that it has for its texts besides.
     notes: what is to be said of it, in whole sentences without a full stop. of_judgments: what only concerns its judgments.
+    left: counts of what the reader left out, by the names of `leadline.formats.losses`.
     source: the file's name, for messages. name: the system's, where the file says it.
     """
 
@@ -78,6 +79,7 @@ class Held:
     of_judgments: tuple[str, ...] = ()
     source: str = "file"
     name: str = ""
+    left: Mapping[str, int] = field(default_factory=dict)
 
     def keys(self) -> list[str]:
         """Every query that the file names, each once.

@@ -1,7 +1,8 @@
 """What a format would lose of a table, said before it is written: the table's features against what the format keeps."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from leadline.errors import UnknownNameError, amount
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from leadline.tables import RunSource
 
-SAMPLED = "subtopic stratum probability"
+SAMPLED = "subtopic stratum probability alternatives"
 OWN: dict[Kind, dict[str, str]] = {
     "judgments": {
         "trec": "fraction subtopic stratum",
@@ -59,6 +60,14 @@ WORDS: dict[str, tuple[str, str, str]] = {
     "subtopic": ("subtopic", "subtopics", "left out"),
     "stratum": ("stratum of a sampled pool", "strata of a sampled pool", "left out"),
     "probability": ("probability of a sampled pool", "probabilities of a sampled pool", "left out"),
+    "alternatives": ("document's need", "documents' needs", "of those that meet one need only the first is written"),
+    "ungraded": ("pair without a grade", "pairs without a grade", "not judged, left out"),
+    "lists": ("field of queries with a list or object", "fields of queries with lists or objects", "left out"),
+    "passages": ("field of passages", "fields of passages", "left out"),
+    "fields": ("pair's document fields", "document fields of pairs", "left out"),
+    "columns": ("column of document fields", "columns of document fields", "left out"),
+    "features": ("line of features", "lines of features", "left out"),
+    "archived": ("archived item", "archived items", "left out"),
     "id": ("query id", "query ids", "it names queries by their text; the ids come back with --queries"),
 }  # fmt: skip
 
@@ -119,11 +128,11 @@ def kept(kind: Kind, form: str) -> frozenset[str]:
 def features(kind: Kind, table: "Held | Qrels | Queries | RunSource") -> dict[str, int]:
     """How often each thing stands in a table that some format cannot keep."""
     if isinstance(table, Held):
-        return {name: count(table) for name, count in HELD[kind].items()}
+        return _and({name: count(table) for name, count in HELD[kind].items()}, table.left)
     if isinstance(table, Queries):
         frame = table.frame
         more = [c for c in frame.columns if c not in ("query_id", "text", "row", *NEEDS, *REMARKS)]
-        return {
+        found = {
             "space": spaced(frame, ("query_id",)),
             "text": frame.height if "text" in frame.columns else 0,
             "need": sum(c in NEEDS for c in frame.columns),
@@ -131,9 +140,10 @@ def features(kind: Kind, table: "Held | Qrels | Queries | RunSource") -> dict[st
             "more": len(more),
             "id": _count(frame, "query_id", "text"),
         }
+        return _and(found, table.left)
     if isinstance(table, Qrels):
         return _of_qrels(table)
-    return _of_run(table)
+    return counted_run(table).found
 
 
 NEEDS = ("need", "information_need")
@@ -150,16 +160,43 @@ def _of_qrels(qrels: Qrels) -> dict[str, int]:
     grade = pl.col("grade")
     fraction = int(frame.select((grade != grade.floor()).sum()).item())
     ids = int(frame["query_id"].n_unique())
-    return {"fraction": fraction, "space": spaced(frame, ("query_id", "doc_id")), "id": ids, **told}
+    first = {of for known in qrels.alternatives.values() for of in known.values()}
+    others = sum(map(len, qrels.alternatives.values()))
+    needs = max(others + len(first), others + sum(map(len, qrels.needs.values())))
+    space = spaced(frame, ("query_id", "doc_id")) + _with_space(
+        own for known in qrels.alternatives.values() for own in known
+    )
+    found = {"fraction": fraction, "space": space, "id": ids, "alternatives": needs, **told}
+    return _and(found, qrels.left)
 
 
-def _of_run(run: "RunSource") -> dict[str, int]:
-    rows = white = 0
+def _and(found: Mapping[str, int], left: Mapping[str, int]) -> dict[str, int]:
+    """The features of a table with what its reader left out, which no format keeps."""
+    return {**found, **{name: found.get(name, 0) + count for name, count in left.items()}}
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    """What one pass over a run counts: its features, its rows, and the queries that have rows."""
+
+    found: dict[str, int]
+    rows: int
+    queries: Set[str]
+
+
+def counted_run(run: "RunSource") -> RunCounts:
+    """Count a run block by block; of its documents only ids with white space are held."""
+    rows = 0
+    queries: set[str] = set()
+    white: tuple[set[str], set[str]] = (set(), set())
     for block in run.blocks():
         frame = block.load()
         rows += frame.height
-        white += spaced(frame, ("query_id", "doc_id"))
-    return {"space": white, "score": rows, "empty": len(run.empty), "failed": len(run.failed)}
+        queries.update(frame["query_id"].unique())
+        white[1].update(frame["doc_id"].filter(frame["doc_id"].str.contains(SPACE.pattern)).unique())
+    white[0].update(query for query in (*queries, *run.empty, *run.failed) if SPACE.search(query))
+    found = {"space": sum(map(len, white)), "score": rows, "empty": len(run.empty), "failed": len(run.failed)}
+    return RunCounts(found, rows, queries)
 
 
 def spaced(frame: "pl.DataFrame", columns: tuple[str, ...]) -> int:

@@ -62,8 +62,9 @@ def read_ltr(source: Source) -> Held:
         twice = next(text for qid, (text, _) in text_of.items() if own[text] != qid)
         raise InputError(f"{printable(source.name)}: two numbers (qid) for the query {printable(twice)!r}")
     asked = tuple(Asked(text, text) for text in own)
+    left = {"features": features} if features else {}
     notes = (f"the features of {features} lines are not read",) if features else ()
-    return Held("text", tuple(graded), asked=asked, own=own, notes=notes, source=source.name)
+    return Held("text", tuple(graded), asked=asked, own=own, notes=notes, source=source.name, left=left)
 
 
 def write_ltr(held: Held, path: str | Path) -> None:

@@ -2,6 +2,7 @@
 
 import numbers
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from leadline.errors import ROW, InputError, first_line, printable
 from leadline.formats.columns import knows
 from leadline.formats.faults import Faults, WrongValue, found_text, id_text, number
 from leadline.formats.frames import Order, qrels_of_frame, queries_of_frame, run_of_frame
-from leadline.formats.records import Record, qrels_records, queries_records, run_records
+from leadline.formats.records import Record, lists_left, qrels_records, queries_records, run_records
 from leadline.tables import Conflicts, Qrels, Queries, Run
 
 OBJECT_ADVICE = "here a line is a row, counted from 1"
@@ -72,13 +73,15 @@ def qrels_of(
     if isinstance(obj, Qrels):
         return obj
     frame = table_of(obj, source)
+    blank = 0
     if frame is None and isinstance(obj, Mapping):
         frame, _ = _pairs(obj, "grade", source)
+        blank = sum(n is None for one in obj.values() if isinstance(one, Mapping) for n in one.values())
     elif frame is None:
         faults = Faults(source, OBJECT_ADVICE)
         records = _records(obj, ("query_id", "doc_id", "grade"), faults)
         frame = qrels_records(records, faults, keep_subtopic, strict=False)
-    return qrels_of_frame(
+    qrels = qrels_of_frame(
         frame,
         source=source,
         strict=False,
@@ -87,6 +90,7 @@ def qrels_of(
         grade_map=grade_map,
         max_grade=max_grade,
     )
+    return replace(qrels, left={"ungraded": blank}) if blank else qrels
 
 
 def queries_of(obj: Any, *, source: str = "queries") -> Queries:
@@ -107,7 +111,9 @@ def queries_of(obj: Any, *, source: str = "queries") -> Queries:
     faults = Faults(source, OBJECT_ADVICE)
     if isinstance(obj, Mapping):
         rows = [{"query_id": k, **(v if isinstance(v, Mapping) else {"text": v})} for k, v in obj.items()]
-        return queries_of_frame(queries_records(enumerate(rows, start=1), faults), source=source)
+        numbered = list(enumerate(rows, start=1))
+        queries = queries_of_frame(queries_records(numbered, faults), source=source)
+        return replace(queries, left=lists_left(numbered))
     return queries_of_frame(
         queries_records(_records(obj, ("query_id", "text"), faults), faults), source=source
     )

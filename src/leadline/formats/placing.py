@@ -5,7 +5,7 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,9 +27,12 @@ def renamed_errors(names: dict[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def placed(target: str, ending: str, packing: Packing = "uncompressed") -> Iterator[Path]:
+def placed(
+    target: str, ending: str, packing: Packing = "uncompressed", last: Callable[[Path], object] | None = None
+) -> Iterator[Path]:
     """A path to write to, whose name has the ending; at the end what stands there is at `target`, packed.
 
+    `last` is given the finished file (packed) before it takes its place, where it does.
     `-` is standard output. A folder that was written becomes the folder `target`, each file in its place.
 
     Raises
@@ -57,6 +60,8 @@ def placed(target: str, ending: str, packing: Packing = "uncompressed") -> Itera
         else:
             with atomic_write(target) as temporary:
                 _pack(made, temporary, packing)
+                if last is not None:
+                    last(temporary)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -18,6 +18,10 @@ _PATTERNS = {
     "number": r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)",
     "skip": r'(?:"[^"\\\x00-\x1f]*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)',
 }
+
+
+PIECE = 4 << 20
+"""Letters of text that are read in columns at a time."""
 
 
 def plain_rows(
@@ -42,19 +46,34 @@ def plain_rows(
     kinds = {wanted[0]: "id", wanted[1]: "id", wanted[2]: "number"}
     parts = [rf'"{re.escape(key)}"\s*:\s*{_PATTERNS[kinds.get(key, "skip")]}' for key in keys]
     pattern = r"^\s*\{\s*" + r"\s*,\s*".join(parts) + r"\s*\}\s*$"
-    lines = pl.Series("line", text.removesuffix("\n").split("\n"), dtype=pl.String)
-    groups = lines.str.extract_groups(pattern).struct.unnest()
-    frame = _columns_of(groups, keys, kinds, wanted).with_row_index(ROW, offset=1)
-    frame = frame.with_columns(pl.col("number").cast(pl.Float64))
-    # Digits that overflow to infinity are for the reader to judge.
-    matched = frame["number"].is_finite().fill_null(False)
-    if not matched[0]:
-        return None, list(lines_of(text))
-    left = list(zip(frame[ROW].filter(~matched), lines.filter(~matched), strict=True))
     value = pl.col("number")
     name = "grade" if kind == "qrels" else "score"
-    frame = frame.filter(matched).with_columns((-value if order == "rank" else value).alias(name))
-    return frame.select("query_id", "doc_id", name, ROW), left
+    frames: list[pl.DataFrame] = []
+    left: list[tuple[int, str]] = []
+    first = 1
+    for piece in _pieces(text.removesuffix("\n")):
+        lines = pl.Series("line", piece.split("\n"), dtype=pl.String)
+        groups = lines.str.extract_groups(pattern).struct.unnest()
+        frame = _columns_of(groups, keys, kinds, wanted).with_row_index(ROW, offset=first)
+        frame = frame.with_columns(pl.col("number").cast(pl.Float64))
+        # Digits that overflow to infinity are for the reader to judge.
+        matched = frame["number"].is_finite().fill_null(False)
+        if first == 1 and not matched[0]:
+            return None, list(lines_of(text))
+        left += zip(frame[ROW].filter(~matched), lines.filter(~matched), strict=True)
+        frame = frame.filter(matched).with_columns((-value if order == "rank" else value).alias(name))
+        frames.append(frame.select("query_id", "doc_id", name, ROW))
+        first += len(lines)
+    return pl.concat(frames), left
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Whole lines of the text, some millions of letters at a time: of what is made of them only the columns are held."""
+    start = 0
+    while (end := text.find("\n", start + PIECE)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
 
 
 def together(plain: pl.DataFrame | None, others: pl.DataFrame) -> pl.DataFrame:

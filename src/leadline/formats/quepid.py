@@ -106,7 +106,7 @@ def _rows(table: TextTable, name: str, judges: Sequence[str | None]) -> Held:
     alone = len(asked) - len(documents)
     notes = [f"{amount(blank, 'pair')} without a grade: not judged, left out"] if blank else []
     notes += [f"{amount(alone, 'query', 'queries')} without a document"] if alone else []
-    return Held("text", tuple(rows), asked=tuple(asked.values()), notes=tuple(notes), source=name)
+    return Held("text", tuple(rows), asked=tuple(asked.values()), of_judgments=tuple(notes), source=name)
 
 
 def grade_of(cell: str) -> float | None:

@@ -57,9 +57,11 @@ def read_quepid_snapshot(source: Source) -> Held:
     answered = {hit.query for hit in hits}
     nothing = tuple(query for query in empty if query not in answered)
     asked = tuple(Asked(query, query) for query in dict.fromkeys([*(hit.query for hit in hits), *nothing]))
+    further = len(table.header) - len(columns) - ("caseid" in by_name)
     return Held(
-        "text", hits=tuple(hits), asked=asked, empty=nothing, source=source.name, name=next(iter(names))[0]
-    )
+        "text", hits=tuple(hits), asked=asked, empty=nothing, source=source.name, name=next(iter(names))[0],
+        left={"columns": further} if further else {},
+    )  # fmt: skip
 
 
 def write_quepid_snapshot(held: Held, path: str | Path) -> None:

@@ -50,17 +50,19 @@ def read_quepid_book(source: Source) -> Held:
                     blank += 1
                     graded.append(Graded(query, doc, line=given + 1, path=pair.path))
     faults.check()
-    notes = [f"{amount(blank, 'pair')} without a judgement: not judged, left out"] if blank else []
-    notes += [f"the document fields of {amount(fields, 'pair')} are not read"] if fields else []
+    bare = (f"{amount(blank, 'pair')} without a judgement: not judged, left out",) if blank else ()
+    notes = (f"the document fields of {amount(fields, 'pair')} are not read",) if fields else ()
     name = top.get("name")
     called = "" if name is None else str(name.value)
     return Held(
         "text",
         tuple(graded),
         asked=tuple(asked.values()),
-        notes=tuple(notes),
+        notes=notes,
+        of_judgments=bare,
         source=source.name,
         name=called,
+        left={"fields": fields} if fields else {},
     )
 
 
@@ -110,7 +112,7 @@ def read_quepid_json(source: Source) -> Held:
     faults.check()
     blank = sum(row.grade is None for row in graded)
     notes = (f"{amount(blank, 'pair')} without a grade: not judged, left out",) if blank else ()
-    return Held("text", tuple(graded), asked=tuple(asked.values()), notes=notes, source=source.name)
+    return Held("text", tuple(graded), asked=tuple(asked.values()), of_judgments=notes, source=source.name)
 
 
 def write_quepid_book(held: Held, path: str | Path) -> None:

@@ -150,6 +150,8 @@ def _made(
         if gathered.references_as:
             qrels = replace(qrels, told=gathered.references_as.told())
     queries = Queries.checked(queries_frame(gathered.ids, gathered.lines, gathered.columns), source=source)
+    if gathered.ignored:
+        queries = replace(queries, left={"lists": len(gathered.ignored)})
     texts_only = gathered.texts and not known
     reference_texts = gathered.reference_texts and texts is None
     return RagRows(run, qrels, queries, gathered.without, gathered.ignored, texts_only, reference_texts)

@@ -31,7 +31,7 @@ class _Rows:
     systems: dict[str, dict[str, None]] = field(default_factory=dict)
 
 
-def rows_frame(rows: Sequence[Row], name: str) -> pl.DataFrame:
+def rows_frame(rows: Sequence[Row] | Sequence[tuple[str, str, None, int]], name: str) -> pl.DataFrame:
     """Checked rows as a table whose number column is called `name`."""
     query_id, doc_id, value, line = zip(*rows, strict=True) if rows else ((), (), (), ())
     return pl.DataFrame(
@@ -98,7 +98,7 @@ def run_records(
 def qrels_records(
     records: Iterable[Record], faults: Faults, keep_subtopic: bool = False, strict: bool = True
 ) -> pl.DataFrame:
-    """Rows with query_id, doc_id and grade as a table; a null grade is "unjudged", so that row is left out.
+    """Rows with query_id, doc_id and grade as a table; a null grade is "unjudged", and those rows stand last.
 
     With `keep_subtopic` the subtopics are kept where rows name them; then all must.
 
@@ -106,12 +106,13 @@ def qrels_records(
     ------
     RowsError: wrong rows, all counted, with those that `faults` already holds.
     """
-    rows = _Rows()
+    rows, blank = _Rows(), list[tuple[str, str, None, int]]()
     for line, record, columns in _resolved(records, "qrels", faults, strict):
         try:
             query = _id(record, columns, "query_id", "qrels")
             doc = _id(record, columns, "doc_id", "qrels")
             if "grade" in columns.found and record[columns.found["grade"]] is None:
+                blank.append((query, doc, None, line))
                 continue
             grade = _number(record, columns, "grade", "qrels", finite=True)
             named = keep_subtopic and "subtopic" in columns.found
@@ -136,7 +137,20 @@ def qrels_records(
             frame = frame.with_columns(pl.Series(name, rows.design[name], dtype=kind))
     if any(need is not None for need in rows.needs):
         frame = frame.with_columns(pl.Series(NEED, rows.needs, dtype=pl.String))
-    return frame.with_columns(pl.Series("subtopic", rows.subtopics, dtype=pl.String)) if kept else frame
+    frame = frame.with_columns(pl.Series("subtopic", rows.subtopics, dtype=pl.String)) if kept else frame
+    return pl.concat([frame, rows_frame(blank, "grade")], how="diagonal") if blank else frame
+
+
+def lists_left(records: Iterable[Record]) -> dict[str, int]:
+    """How many fields of queries hold lists or objects, under the name of that loss; `queries_records` leaves them out.
+
+    >>> lists_left([(1, {"query_id": "q", "tags": ["a"]})]), lists_left([])
+    ({'lists': 1}, {})
+    """
+    names = {
+        name for _, record in records for name, value in record.items() if isinstance(value, (list, dict))
+    }
+    return {"lists": len(names)} if names else {}
 
 
 def queries_records(records: Iterable[Record], faults: Faults) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from leadline.around import Around
 from leadline.errors import InputError, printable
 from leadline.formats.keys import ESCAPED, escaped, escaped_ids, unescaped
 from leadline.formats.lists import Held
@@ -85,17 +86,12 @@ def held_renamed(held: Held, rule: Rule, queries: bool) -> Held:
 
 
 @dataclass(frozen=True)
-class RenamedRun:
+class RenamedRun(Around):
     """A run whose ids follow the rule, renamed block by block."""
 
     run: RunSource
     rule: Rule
     shown: str
-
-    @property
-    def name(self) -> str:
-        """The system's name."""
-        return self.run.name
 
     @property
     def empty(self) -> Sequence[str]:
@@ -127,7 +123,12 @@ def table_renamed(
     InputError: unescaping ids of which one is not escaped.
     """
     if isinstance(table, Qrels):
-        return replace(table, table=frame_renamed(table.frame, rule, shown))
+        return replace(
+            table,
+            table=frame_renamed(table.frame, rule, shown),
+            alternatives=_pairs_renamed(table.alternatives, rule, shown, True),
+            needs=_pairs_renamed(table.needs, rule, shown, False),
+        )
     if isinstance(table, Queries):
         return replace(table, frame=frame_renamed(table.frame, rule, shown))
     if isinstance(table, Run):
@@ -136,6 +137,20 @@ def table_renamed(
             table, frame=frame_renamed(table.frame, rule, shown), empty=tuple(made.empty), failed=made.failed
         )
     return RenamedRun(table, rule, shown)
+
+
+def _pairs_renamed(
+    pairs: Mapping[str, Mapping[str, str]], rule: Rule, shown: str, documents: bool
+) -> dict[str, dict[str, str]]:
+    """Of each query what its documents lead to, with the ids by the rule; with `documents` they lead to ids."""
+
+    def new(text: str) -> str:
+        return one_renamed(text, rule, shown)
+
+    return {
+        new(query): {new(own): new(to) if documents else to for own, to in known.items()}
+        for query, known in pairs.items()
+    }
 
 
 def _not_escaped(text: str, source: str) -> InputError:

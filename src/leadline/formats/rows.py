@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -17,7 +18,7 @@ from leadline.formats.parquet import parquet_frame
 from leadline.formats.plainrows import plain_rows, together
 from leadline.formats.rag import RagRows, rag_of_records
 from leadline.formats.ragfields import is_rag
-from leadline.formats.records import Record, qrels_records, queries_records, run_records
+from leadline.formats.records import Record, lists_left, qrels_records, queries_records, run_records
 from leadline.formats.source import Source
 from leadline.formats.texts import Texts
 from leadline.tables import Conflicts, Qrels, Queries, Run
@@ -143,7 +144,8 @@ def read_rows_queries(source: Source, form: str) -> Queries | RagRows:
         records = list(objects(lines_of(records), faults))
     if _are_rag(records):
         return rag_of_records(records, source=source.name, faults=faults, need_ids=False)
-    return queries_of_frame(queries_records(records, faults), source=source.name)
+    queries = queries_of_frame(queries_records(records, faults), source=source.name)
+    return replace(queries, left=lists_left(records))
 
 
 def read_rows_rag(

@@ -14,7 +14,7 @@ from typing import IO
 from leadline.errors import EmptyInputError, InputError, first_line, printable
 from leadline.formats.unpacking import most_unpacked, too_much, zstd_at_most
 
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+GZIP, ZSTD, LZ4 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
 BOM = b"\xef\xbb\xbf"
 MARKS = (
     (b"\xff\xfe\0\0", "UTF-32"),
@@ -67,6 +67,11 @@ class Source:
         if not magic:
             raise EmptyInputError(
                 f"{printable(text) if spool is None else 'standard input'}: empty, nothing to read"
+            )
+        if magic == LZ4:
+            raise InputError(
+                f"{printable(text) if spool is None else 'standard input'}: is packed with LZ4, which is not read here; of a "
+                'run of ranx make JSON with it: Run.from_file("x.lz4").save("x.json"); else unpack it first'
             )
         packed = "gzip" if magic.startswith(GZIP) else "zstd" if magic == ZSTD else ""
         return cls(text, file, packed, spool)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from leadline.checks import one_row_a_document
 from leadline.errors import ROW, InputError, UsageError, printable
 from leadline.tables import DESIGN, Qrels, Queries, RunSource
 
@@ -155,6 +156,7 @@ def whole_queries_of(run: RunSource) -> Iterator[pl.DataFrame]:
 def write_qrels(qrels: Qrels, path: str | Path) -> None:
     """Judgments as a file; whole grades are written without a decimal point.
 
+    Documents that meet one need stand in rows of their own with a column `need`; in TREC only the first of them does.
     Judgments with strata have five columns in TREC, which `trec-sampled` reads back; their probabilities are lost
     there.
 
@@ -166,6 +168,8 @@ def write_qrels(qrels: Qrels, path: str | Path) -> None:
     form, packing = format_of(path)
     extra = [name for name in ("subtopic", *DESIGN) if name in qrels.frame.columns]
     frame = qrels.frame.select("query_id", "doc_id", "grade", *extra)
+    if form != "trec" and (qrels.alternatives or qrels.needs):
+        frame = one_row_a_document(frame, qrels.alternatives, qrels.needs)
     if form == "trec":
         sampled = "stratum" in extra and not frame["stratum"].null_count()
         words = [name for name in extra if name == "subtopic" or (sampled and name == "stratum")]

@@ -159,7 +159,7 @@ def _from_tool(held: Held, said: Mapping[str, Any], judges: bool) -> Given:
     faults.check()
     if not rows:
         raise InputError(f"{printable(held.source)}: no judgments in it")
-    return Given(tuple(rows), held.notes)
+    return Given(tuple(rows), (*held.of_judgments, *held.notes))
 
 
 def _who_is_it(name: str) -> UsageError:
