@@ -127,7 +127,8 @@ class LabelledAnswers:
 
 def held_of_answers(found: LabelledAnswers) -> Held:
     """The answers as queries, each a row of its own under its id: the question as the text, and beside it `answer`,
-    `gold_answer`, `system`, `context` where there is one, and how many claims it has, in all and by what people said of them. What is left out is said.
+    `gold_answer`, `system`, `context` where there is one, and how many claims it has, in all and by what people said of
+    them. What is left out is said.
 
     >>> held = held_of_answers(LabelledAnswers((Answer("a", "It is red.", question="what colour?"),)))
     >>> held.asked[0].text, held.asked[0].more["answer"]
