@@ -197,9 +197,7 @@ def prompt_of_a_call(capsys: pytest.CaptureFixture[str], words: tuple[str, ...])
     return round(page["plan"]["prompt_tokens"] / 24)
 
 
-def test_a_budget_of_tokens_stops_it_and_says_so(
-    capsys: pytest.CaptureFixture[str], server: Judging
-) -> None:
+def test_a_budget_of_tokens_stops_it_and_says_so(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
     words = live(server, "--book", "j.db", "--seed", "8", "--concurrency", "1", "--max-tokens", "50")
     # The server counts 10 + 5 tokens a call. Before each its prompt is taken for more, by its bytes, and its reply for 50: the
     # eleventh fits where 10 · 15 and that do; one token more or less is what the texts differ by.
@@ -215,9 +213,7 @@ def test_a_budget_of_tokens_stops_it_and_says_so(
     assert code == 0 and len(server.asked()) - before == 24 - calls and len(in_book()) == 24
 
 
-def test_a_budget_of_money_stops_it_and_says_so(
-    capsys: pytest.CaptureFixture[str], server: Judging
-) -> None:
+def test_a_budget_of_money_stops_it_and_says_so(capsys: pytest.CaptureFixture[str], server: Judging) -> None:
     words = live(server, "--book", "j.db", "--seed", "9", "--concurrency", "1", "--max-tokens", "50")
     prices = ("--prompt-price", "100", "--completion-price", "200")
     # 10 tokens at 100 a million and 5 at 200 are 2 thousandths a call.
@@ -237,7 +233,9 @@ def test_a_budget_of_money_stops_it_and_says_so(
 def on_a_terminal(command: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
     """The exit code, standard output and what a terminal at standard error was sent."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True
+    ) as process:
         os.close(theirs)
         seen = b""
         while True:

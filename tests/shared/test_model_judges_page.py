@@ -39,5 +39,7 @@ def test_a_table_is_what_is_measured(script: ModuleType, name: str) -> None:
 def test_the_page_has_no_table_without_its_measurement(script: ModuleType) -> None:
     # `sizes` draws a hundred samples of four sizes for two judges: too long to be measured here each time.
     names = re.findall(r"<!-- measured: (\w+) -->", PAGE.read_text("utf-8"))
-    assert sorted(names) == sorted(["agreement", "many", "versions", "orders", "gating", "differences", "sizes"])
+    assert sorted(names) == sorted(
+        ["agreement", "many", "versions", "orders", "gating", "differences", "sizes"]
+    )
     assert all(callable(getattr(script, name)) for name in names)
