@@ -186,6 +186,9 @@ def test_grades_are_settled_as_evaluate_settles_them(capsys: pytest.CaptureFixtu
     Path("leadline.toml").write_text("max_grade = 3\n")
     assert certified(capsys, "a.run")["conventions"]["max_grade"] == 3
     assert certified(capsys)["grades"] == [0, 1, 2, 3]
+    # The scale of agreement may be named apart; what measures read as its top is what evaluate would.
+    apart = certified(capsys, "a.run", "--grades", "0,1,2")
+    assert (apart["grades"], apart["conventions"]["max_grade"]) == ([0, 1, 2], 3)
     assert certified(capsys, "--max-grade", "4")["grades"] == [0, 1, 2, 3, 4]
     drifted = json.loads(leadline(capsys, "drift", "model.txt", "constant.txt", "--format", "json")[1])
     assert drifted["grades"] == [0, 1, 2, 3]
