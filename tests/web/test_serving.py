@@ -223,9 +223,9 @@ def test_ten_at_once_lose_nothing(target: str, tmp_path: Path) -> None:
     assert len(seen.saved) == 50
 
 
-MOST_TIMES = 15
+MOST_TIMES = 20
 """How many times as long as a request that does nothing a save may take, both at their p95 in the same run. Seen were 2.7 to
-3.7 on a quiet machine of two processors, and 4.9 at a load average of 17; both move with the machine, their ratio less."""
+3.7 on a quiet machine of two processors; at load averages of 12 to 18 3.5 and 4.9 (SQLite) and 10.5 (PostgreSQL)."""
 
 
 @pytest.mark.prove
