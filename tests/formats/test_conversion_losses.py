@@ -128,6 +128,13 @@ BOOK = {"query_doc_pairs": [PAIR]}
          "judgments", "archived", "1 archived item"),
         ("l.jsonl", json.dumps({**ITEM, "metadata": {"relevant_ids": ["d"], "tags": ["x"]}}) + "\n",
          "queries", "lists", "1 field of queries with a list"),
+        ("l.jsonl", json.dumps({**ITEM, "input": {"question": "who?", "context": "x"}}) + "\n",
+         "queries", "lists", "1 field of queries with a list"),
+        ("l.jsonl", json.dumps({**ITEM, "expectedOutput": ["x"]}) + "\n",
+         "queries", "lists", "1 field of queries with a list"),
+        ("p.json", json.dumps({"queries": [{"placeholders": {"$query": "who?", "$lang": "en"}}],
+                               "relevant_documents": {"d": {"gain": 1}}}),
+         "judgments", "placeholders", "1 further placeholder of queries"),
         ("b.json", json.dumps(BOOK), "judgments", "fields", "1 pair's document fields"),
         ("s.csv", "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position,title\ns,t,1,who?,d,1,x\n",
          "run", "columns", "1 column of document fields"),
@@ -140,7 +147,7 @@ def test_what_a_reader_passes_over_is_a_loss(
 ) -> None:
     Path(name).write_text(text)
     target = "out.csv" if kind != "judgments" else "out.qrels"
-    form = {"i.jsonl": "langfuse", "l.jsonl": "langfuse"}.get(name)
+    form = {"i.jsonl": "langfuse", "l.jsonl": "langfuse", "p.json": "rre"}.get(name)
     made = planned(Request(name, target, input_format=form, kind=kind))
     assert said in made.lost[what], made.lost
     assert not any("not read" in note or "archived" in note for note in made.notes)
