@@ -212,3 +212,26 @@ def test_a_run_around_a_run_says_what_it_says() -> None:
     assert (around.notes, around.told, around.scoreless, around.paths) == (
         ("left out: x",), {"matched": 3}, True, ("$[0]",)
     )  # fmt: skip
+
+
+def test_a_need_of_one_document_keeps_its_name(folder: Path) -> None:
+    text = "query_id,doc_id,grade,need\nq,a,1,who\nq,b,1,\n"
+    Path("a.csv").write_text(text)
+    made = plan("a.csv", "b.csv")
+    assert not made.lost
+    carried_out(made)
+    assert Path("b.csv").read_text() == text
+    assert "loses 1 document's need" in plan("a.csv", "b.qrels").lost["alternatives"]
+
+
+def test_needs_without_a_name_are_called_as_their_first_document() -> None:
+    from leadline.checks import one_row_a_document
+
+    rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "c"], "grade": [2.0, 1.0]})
+    made = one_row_a_document(rows, {"q": {"b": "a", "d": "c"}}, {})
+    assert made.rows() == [
+        ("q", "a", 2.0, "a"),
+        ("q", "b", 2.0, "a"),
+        ("q", "c", 1.0, "c"),
+        ("q", "d", 1.0, "c"),
+    ]
