@@ -219,3 +219,23 @@ def test_trec_files_by_ir_measures_and_pytrec_eval(folder: Path) -> None:
     with (folder / "b.run").open() as run, (folder / "r.qrels").open() as qrels:
         assert pytrec_eval.parse_run(run)["q2"] == {"d1": 7.0}
         assert pytrec_eval.parse_qrel(qrels) == {"q1": {"d1": 2}, "q2": {"d2": 0}}
+
+
+def test_the_card_of_a_models_labels_is_named(folder: Path) -> None:
+    (folder / "q.qrels.leadline.json").write_text('{"kind": "model", "judge": {"model": "m-1"}}')
+    done = convert("q.qrels", "b.csv")
+    assert "wrote b.csv.leadline.json: that a model made them" in done.stdout
+    facts = json.loads(convert("q.qrels", "c.csv", "--format", "json").stdout)
+    assert facts["card"] == "c.csv.leadline.json" and Path("c.csv.leadline.json").is_file()
+    done = convert("q.qrels", "-", "--to", "jsonl", "--format", "json")
+    assert done.exit_code == 2 and '"what": "card"' in done.stderr
+
+
+def test_alternatives_are_a_loss_in_json(folder: Path) -> None:
+    (folder / "n.csv").write_text("query_id,doc_id,grade,need\nq,a,1,n\nq,b,1,n\n")
+    done = convert("n.csv", "n.qrels", "--format", "json")
+    assert done.exit_code == 2 and [one["what"] for one in json.loads(done.stdout)["lost"]] == [
+        "alternatives"
+    ]
+    assert convert("n.csv", "n.qrels", "--lossy").exit_code == 0
+    assert (folder / "n.qrels").read_text() == "q 0 a 1\n"

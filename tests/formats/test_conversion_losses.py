@@ -128,6 +128,13 @@ BOOK = {"query_doc_pairs": [PAIR]}
          "judgments", "archived", "1 archived item"),
         ("l.jsonl", json.dumps({**ITEM, "metadata": {"relevant_ids": ["d"], "tags": ["x"]}}) + "\n",
          "queries", "lists", "1 field of queries with a list"),
+        ("l.jsonl", json.dumps({**ITEM, "input": {"question": "who?", "context": "x"}}) + "\n",
+         "queries", "lists", "1 field of queries with a list"),
+        ("l.jsonl", json.dumps({**ITEM, "expectedOutput": ["x"]}) + "\n",
+         "queries", "lists", "1 field of queries with a list"),
+        ("p.json", json.dumps({"queries": [{"placeholders": {"$query": "who?", "$lang": "en"}}],
+                               "relevant_documents": {"d": {"gain": 1}}}),
+         "judgments", "placeholders", "1 further placeholder of queries"),
         ("b.json", json.dumps(BOOK), "judgments", "fields", "1 pair's document fields"),
         ("s.csv", "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position,title\ns,t,1,who?,d,1,x\n",
          "run", "columns", "1 column of document fields"),
@@ -140,7 +147,7 @@ def test_what_a_reader_passes_over_is_a_loss(
 ) -> None:
     Path(name).write_text(text)
     target = "out.csv" if kind != "judgments" else "out.qrels"
-    form = {"i.jsonl": "langfuse", "l.jsonl": "langfuse"}.get(name)
+    form = {"i.jsonl": "langfuse", "l.jsonl": "langfuse", "p.json": "rre"}.get(name)
     made = planned(Request(name, target, input_format=form, kind=kind))
     assert said in made.lost[what], made.lost
     assert not any("not read" in note or "archived" in note for note in made.notes)
@@ -205,3 +212,26 @@ def test_a_run_around_a_run_says_what_it_says() -> None:
     assert (around.notes, around.told, around.scoreless, around.paths) == (
         ("left out: x",), {"matched": 3}, True, ("$[0]",)
     )  # fmt: skip
+
+
+def test_a_need_of_one_document_keeps_its_name(folder: Path) -> None:
+    text = "query_id,doc_id,grade,need\nq,a,1,who\nq,b,1,\n"
+    Path("a.csv").write_text(text)
+    made = plan("a.csv", "b.csv")
+    assert not made.lost
+    carried_out(made)
+    assert Path("b.csv").read_text() == text
+    assert "loses 1 document's need" in plan("a.csv", "b.qrels").lost["alternatives"]
+
+
+def test_needs_without_a_name_are_called_as_their_first_document() -> None:
+    from leadline.checks import one_row_a_document
+
+    rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "c"], "grade": [2.0, 1.0]})
+    made = one_row_a_document(rows, {"q": {"b": "a", "d": "c"}}, {})
+    assert made.rows() == [
+        ("q", "a", 2.0, "a"),
+        ("q", "b", 2.0, "a"),
+        ("q", "c", 1.0, "c"),
+        ("q", "d", 1.0, "c"),
+    ]

@@ -50,6 +50,10 @@ def read_langfuse(source: Source) -> Held:
                 archived += 1
                 continue
             text = _question(row.need("input"))
+            given_input = row.need("input").value
+            if isinstance(given_input, (dict, list)) and len(given_input) > 1:
+                # Of an object or messages only the question is read.
+                lists.add("input")
             given = row.get("id")
             query = text if given is None else given.id("item's id")
             if query in asked:
@@ -99,6 +103,8 @@ def _more(row: Node, query: str, graded: list[Graded], faults: Faults, lists: se
         if isinstance(part.value, str) and name == "expectedOutput":
             more["reference"] = part.text("expected output")
         if not isinstance(part.value, Mapping):
+            if part.value is not None and (not isinstance(part.value, str) or name == "metadata"):
+                lists.add(name)
             continue
         for key, node in part.fields():
             if plain(key) in REFERENCES:

@@ -67,6 +67,7 @@ WORDS: dict[str, tuple[str, str, str]] = {
     "fields": ("pair's document fields", "document fields of pairs", "left out"),
     "columns": ("column of document fields", "columns of document fields", "left out"),
     "features": ("line of features", "lines of features", "left out"),
+    "placeholders": ("further placeholder of queries", "further placeholders of queries", "left out"),
     "archived": ("archived item", "archived items", "left out"),
     "id": ("query id", "query ids", "it names queries by their text; the ids come back with --queries"),
 }  # fmt: skip

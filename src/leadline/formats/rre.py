@@ -27,14 +27,16 @@ def read_rre(source: Source) -> Held:
     faults = Faults(source.name)
     graded: list[Graded] = []
     asked: dict[str, Asked] = {}
+    further: set[str] = set()
     with counted(faults):
         for group, needs in _groups(tree(source)):
             with counted(faults):
-                _group(group, needs, graded, asked, faults)
+                _group(group, needs, graded, asked, further, faults)
     faults.check()
     if not asked:
         raise InputError(f"{printable(source.name)}: no query in it")
-    return Held("text", tuple(graded), asked=tuple(asked.values()), source=source.name)
+    left = {"placeholders": len(further)} if further else {}
+    return Held("text", tuple(graded), asked=tuple(asked.values()), source=source.name, left=left)
 
 
 def _groups(top: Node) -> list[tuple[Node, dict[str, Any]]]:
@@ -58,7 +60,12 @@ def _groups(top: Node) -> list[tuple[Node, dict[str, Any]]]:
 
 
 def _group(
-    group: Node, told: dict[str, Any], graded: list[Graded], asked: dict[str, Asked], faults: Faults
+    group: Node,
+    told: dict[str, Any],
+    graded: list[Graded],
+    asked: dict[str, Asked],
+    further: set[str],
+    faults: Faults,
 ) -> None:
     shared = group.get("relevant_documents")
     for one in group.need("queries").each():
@@ -72,6 +79,7 @@ def _group(
                     raise placeholders.wrong(f"a placeholder {QUERY}")
                 named = several[0][1]
             query = named.id("query's text")
+            further.update(name for name, one in placeholders.fields() if one.path != named.path)
             asked.setdefault(query, Asked(query, query, told))
             ratings = one.get("relevant_documents") or shared
             if ratings is not None:
