@@ -10,7 +10,7 @@ demo: .venv/demo.stamp  ## run the main job on the shipped collection
 	$(BIN)/leadline demo
 
 test: .venv/dev.stamp  ## the whole suite
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
 
 check: .venv/dev.stamp  ## format, lint, types, house laws, fresh docs
 	$(BIN)/ruff format --check src tests docs bench fuzz
