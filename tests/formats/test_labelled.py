@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadline.errors import InputError, RowsError, UsageError
-from leadline.formats.conversion import Request, carried_out, planned
+from leadline.formats.carrying import carried_out
+from leadline.formats.conversion import Request, planned
 from leadline.formats.labelled import Answer, LabelledAnswers, held_of_answers
 from leadline.formats.labelledfiles import labelled_answers
 from leadline.formats.read import read_queries, read_run

@@ -35,6 +35,8 @@ def test_what_it_raises_is_raised(call):
 
 
 def test_an_interrupt_ends_it_before_it_is_raised():
+    # A worker of a test run may ignore interrupts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     ended = []
 
     async def long() -> None:
@@ -45,6 +47,9 @@ def test_an_interrupt_ends_it_before_it_is_raised():
         finally:
             ended.append("cleaned up")
 
-    with pytest.raises(KeyboardInterrupt):
-        within_a_loop(lambda: result_of(long))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            within_a_loop(lambda: result_of(long))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert ended == ["cleaned up"]

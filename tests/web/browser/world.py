@@ -155,7 +155,7 @@ class Server:
 class Several(Server):
     """Many books apart in one process; `book()` is one that is empty. It saves starting a process for every test."""
 
-    COUNT = 24
+    COUNT = 36
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
