@@ -57,7 +57,10 @@ def test_trec_eval_files() -> None:
     found = check_files([data("trec_eval_test/results.trunc")])
     assert said(found) == {"more-columns": 5}
     assert [place.rpartition(":")[2] for place in found.warnings[0].examples] == ["1", "2", "3", "4", "5"]
-    assert {"pair-conflict", "pair-twice"} <= set(said(check_files([data("trec_eval_test/qrels.123.gz")])))
+    # Its second column tells the grades of a pair apart, so measures of subtopics take it; others ask for a rule.
+    twice = check_files([data("trec_eval_test/qrels.123.gz")])
+    assert twice.n_faults == 0
+    assert said(twice) == {"pair-subtopics": 91, "pair-twice": 3590, "negative-grade": 912}
     comments = data("trec_eval_test/qrels.test.with-comments")
     assert {one.severity for one in check_files([comments]).all()} == {"fault"}
     assert check_files([comments], comments=True).all() == []
@@ -172,7 +175,9 @@ def test_cases_about_judgments(tmp_path: Path) -> None:
     given = cases("judging")
     assert one_file(tmp_path, "j01.csv", given["j01"]["input"]).n_faults == 0
     judges = one_file(tmp_path, "j31.csv", given["j31"]["input"])
-    assert (judges.n_faults, judges.looked[0].format) == (0, "quepid-judges")
+    # Ana and Bob differ on d2, and `evaluate` takes one grade a pair: a rule has to be named, by which the file is right.
+    assert (said(judges), judges.looked[0].format) == ({"pair-conflict": 1}, "quepid-judges")
+    assert check_files([str(tmp_path / "j31.csv")], cutoffs=[1], conflicts="max").n_faults == 0
     twice = one_file(tmp_path, "j31b.csv", given["j31"]["input"].replace("Bob", "Ana"))
     assert next(twice.faults()).line == 1
     # A rating of null is a fault that names query and document, never a 0.
@@ -201,14 +206,15 @@ def test_cases_about_runs(tmp_path: Path) -> None:
     assert "no-overlap" in said(
         check_files([str(tmp_path / "no.run"), str(tmp_path / "no.qrels")], cutoffs=[1])
     )
-    # Every other run and every judgment of the cases can stand: none is called wrong.
+    # Every other run and every judgment of the cases can stand: none is called wrong. A document that stands twice needs a
+    # rule too (--duplicates first).
     wrong = {
         (name, part)
         for name, one in given.items()
         for part in ("run", "qrels")
         if one.get(part) and one_file(tmp_path, f"{part}.txt", one[part]).n_faults
     }
-    assert wrong == {("nan-score", "run")}
+    assert wrong == {("nan-score", "run"), ("duplicate-run-doc", "run")}
 
 
 def test_cases_about_rag(tmp_path: Path) -> None:
