@@ -8,6 +8,7 @@ from leadline.cli import options
 from leadline.errors import UsageError, printable
 
 if TYPE_CHECKING:
+    from leadline.formats.frames import Order
     from leadline.tables import Conflicts
 
 FORMATS = ("table", "json", "md")
@@ -62,6 +63,7 @@ def check(
     comments: options.Comments = None,
     duplicates: options.Duplicates = None,
     conflicts: options.Conflicts = None,
+    order: options.Order = None,
 ) -> None:
     """Check files before a number made of them is believed: every fault with its place, and warnings with what to do.
 
@@ -87,6 +89,7 @@ def check(
         comments=bool(comments),
         duplicates=duplicates or "error",
         conflicts=cast("Conflicts", conflicts or "error"),
+        order=cast("Order", order or "score"),
     )
     from leadline.formats.write import atomic_write
     from leadline.report.check_text import check_json, check_markdown, check_text

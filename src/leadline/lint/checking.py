@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from leadline.errors import InputError, RowFault, UsageError, keeping, printable
+from leadline.formats.frames import Order
 from leadline.formats.smart import CHOICES
 from leadline.formats.sniff import checked_format
 from leadline.formats.source import Source
@@ -43,6 +44,7 @@ def check_files(
     comments: bool = False,
     duplicates: str = "error",
     conflicts: Conflicts = "error",
+    order: Order = "score",
 ) -> Findings:
     """Every fault and warning of the files; those in `files` are told by content, the others are what they are said to be.
 
@@ -52,7 +54,7 @@ def check_files(
     input_format, qrels_format: of files given as runs and as judgments, where the content does not tell. `smart-number` and
     `smart-ordinal` as `input_format` say what the id of a query is in a file of a SMART collection.
     duplicates, conflicts: as for `leadline.evaluate`: what is to become of a document that stands twice for a query, and of
-        a pair with two grades. With `error` they are faults, as `evaluate` refuses them.
+        a pair with two grades. With `error` they are faults, as `evaluate` refuses them. order: as there, what orders runs.
 
     Raises
     ------
@@ -65,7 +67,8 @@ def check_files(
     ...     [(one.code, one.line, one.found) for one in check_files([str(file)], cutoffs=[1]).all()]
     [('number', 2, 'high')]
     """
-    _refuse(input_format, qrels_format, duplicates, conflicts)
+    _refuse(input_format, qrels_format)
+    _refuse_rules(duplicates, conflicts, order)
     scale = None if grades is None else Scale.of(grades)
     given: dict[Holds, Sequence[str]] = {
         "queries": queries,
@@ -84,23 +87,27 @@ def check_files(
     with keeping(KEPT):
         wanted = [(path, kind, named.get(kind)) for kind, paths in given.items() for path in paths]
         told = [*_told(files, found), *_named(wanted, found)]
-        reads = _read(told, Asked(input_format, qrels_format, comments, None, numbers), found)
+        reads = _read(told, Asked(input_format, qrels_format, comments, None, numbers, order), found)
         _check(reads, sorted(set(cutoffs)), scale, duplicates, conflicts, found)
     return found
 
 
-def _refuse(input_format: str | None, qrels_format: str | None, duplicates: str, conflicts: str) -> None:
-    for option, value, known in (
-        ("duplicates", duplicates, DUPLICATES),
-        ("conflicts", conflicts, get_args(Conflicts)),
-    ):
-        if value not in known:
-            raise UsageError(f"--{option} {printable(value)!r} is not one of {', '.join(known)}")
+def _refuse(input_format: str | None, qrels_format: str | None) -> None:
     for name in (input_format, qrels_format):
         if name is not None:
             checked_format(name)
     if input_format == "trec-sampled":
         raise UsageError("trec-sampled is a format of judgments: --qrels-format")
+
+
+def _refuse_rules(duplicates: str, conflicts: str, order: str) -> None:
+    for name, value, choices in (
+        ("duplicates", duplicates, DUPLICATES),
+        ("conflicts", conflicts, get_args(Conflicts)),
+        ("order", order, get_args(Order)),
+    ):
+        if value not in choices:
+            raise UsageError(f"--{name} {printable(value)!r} is not one of {', '.join(choices)}")
 
 
 def _check(

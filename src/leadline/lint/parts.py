@@ -34,26 +34,17 @@ def read_run_file(path: str, form: str, asked: Asked, found: Findings) -> Read |
         if frame is None:
             return None
         _wide(path, frame, found)
-        return Read(path, form, run=frame.drop("wide"))
+        return Read(path, form, run=frame.drop("wide"), scored=asked.order == "score")
     if form in BY_NAME:
         return read_tool_file(path, form, asked, found, "run")
 
-    def read(where: str, order: str = "score") -> Read:
+    def read(where: str, order: str = asked.order) -> Read:
         run = read_run(where, input_format=form, conventions=Conventions(order=cast(Any, order)))
         made = of_run(path, form, cast(Any, run))
         made.scored = made.scored and order == "score"
         return made
 
-    def either(where: str) -> Read:
-        try:
-            return read(where)
-        except InputError as error:
-            if "--order rank" not in str(error) or "for the score" not in str(error):
-                raise
-            order = "file" if "--order rank" not in str(error) else "rank"
-            return read(where, order)
-
-    made = read_on(path, form, either, found)
+    made = read_on(path, form, read, found)
     if made is not None and made.scored and made.run is not None and not found.faults_of(path):
         made.run = _with_ranks(path, form, made.run, read)
     return made
@@ -80,7 +71,7 @@ def read_trec(path: str, columns: Columns, asked: Asked, found: Findings) -> pl.
     try:
         source = Source.open(path)
         for data in whole_queries(source.chunks(min(source.block, BLOCK), binary=True)):
-            frames.append(_block(bytes(data), columns, [number, *more], line, asked.comments, path, found))
+            frames.append(_block(bytes(data), columns, [number, *more], line, asked, path, found))
             line += count_lines(data)
     except LeadlineError as error:
         refused(error, path, found)
@@ -97,8 +88,9 @@ def read_trec(path: str, columns: Columns, asked: Asked, found: Findings) -> pl.
 
 
 def _block(
-    data: bytes, columns: Columns, more: list[str], line: int, comments: bool, path: str, found: Findings
+    data: bytes, columns: Columns, more: list[str], line: int, asked: Asked, path: str, found: Findings
 ) -> pl.DataFrame:
+    comments = asked.comments
     keep = ["query_id", "doc_id", *more]
     table: Table | None = None
     if b"\0" not in data:
@@ -127,10 +119,16 @@ def _block(
         else to_series(table[name])
         for name in keep
     }
-    if "rank" in made:
-        made["rank"] = _ranks(made["rank"])
-    frame = pl.DataFrame({**made, ROW: rows})
-    return frame.with_columns(_wider(data, line, rows)) if columns is RUN else frame
+    if columns is not RUN:
+        return pl.DataFrame({**made, ROW: rows})
+    spelled, made["rank"] = made["rank"], _ranks(made["rank"])
+    frame = pl.DataFrame({**made, ROW: rows}).with_columns(_wider(data, line, rows))
+    wrong = frame["rank"].is_null() | frame["rank"].cast(pl.Float64).is_nan()
+    if asked.order != "rank" or not wrong.any():
+        return frame
+    for row, text in zip(rows.filter(wrong), spelled.filter(wrong), strict=True):
+        found.fault(path, RowFault(row, 4, text, "expected a number as rank"))
+    return frame.filter(~wrong)
 
 
 def _of_few(ids: Ids) -> pl.Series:
@@ -183,15 +181,7 @@ def read_judgments_file(path: str, form: str, asked: Asked, found: Findings) -> 
         return read_tool_file(path, form, asked, found, "qrels")
 
     def read(where: str) -> Read:
-        def every(subtopics: bool) -> Read:
-            qrels = read_qrels(where, input_format=form, conflicts=EVERY, keep_subtopic=subtopics)
-            return of_qrels(path, form, qrels)
-
-        try:
-            return every(True)
-        except LeadlineError:
-            # Where only some rows name a subtopic, measures without subtopics still take them all.
-            return every(False)
+        return of_qrels(path, form, read_qrels(where, input_format=form, conflicts=EVERY, keep_subtopic=True))
 
     return read_on(path, form, read, found)
 

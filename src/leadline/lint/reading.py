@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from leadline.errors import ROW, InputError, LeadlineError, UsageError, printable
+from leadline.formats.frames import Order
 from leadline.formats.lists import Held
 from leadline.formats.source import Source
 from leadline.lint.finding import Findings, Looked
@@ -70,8 +71,8 @@ class Read:
 
 @dataclass(frozen=True)
 class Asked:
-    """How files are read: the formats that were named, comments in TREC files, queries that give ids to texts, and which
-    of two formats says what a query's id is in a SMART file (`numbers`).
+    """How files are read: the formats that were named, comments in TREC files, queries that give ids to texts, which of two
+    formats says what a query's id is in a SMART file (`numbers`), and what orders runs.
     """
 
     input_format: str | None = None
@@ -79,6 +80,7 @@ class Asked:
     comments: bool = False
     queries: Queries | None = None
     numbers: str | None = None
+    order: Order = "score"
 
 
 def read_tool_file(path: str, form: str, asked: Asked, found: Findings, part: str = "") -> Read | None:

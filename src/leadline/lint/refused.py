@@ -23,6 +23,10 @@ def check_settled(read: Read, conflicts: Conflicts, found: Findings) -> None:
     qrels = read.qrels
     if qrels is None or not qrels.height or read.rag:
         return
+    if NEED in qrels.columns and "subtopic" in qrels.columns:
+        text = "alternatives (column need) and subtopics do not go together"
+        found.fault(read.file, RowFault(0, None, "", text), "needs")
+        return
     plain = _refusal(read, qrels.drop("subtopic", strict=False), conflicts)
     if plain is None:
         if conflicts != "error":
