@@ -1,8 +1,13 @@
 """The spellings of columns."""
 
+import json
+
 import pytest
 
+import leadline
 from leadline.formats.columns import knows, resolve
+from leadline.formats.conversion import Request, planned
+from leadline.formats.read import read_queries
 
 
 @pytest.mark.parametrize(
@@ -78,3 +83,17 @@ def test_a_header_has_two_known_names() -> None:
     assert knows(["query-id", "corpus-id", "x"])
     assert not knows(["q1", "d1", "0.5"])
     assert not knows(["query", "d1", "0.5"])
+
+
+@pytest.mark.parametrize("name", ["*", "^.*$", "^t.*$"])
+def test_a_further_field_may_be_called_as_a_pattern(name, tmp_path):
+    # Found by fuzzing: Polars takes these names, where they select, for other columns.
+    (tmp_path / "q.jsonl").write_text(json.dumps({"query_id": "a", "text": "b", name: 3}) + "\n")
+    queries = read_queries(tmp_path / "q.jsonl")
+    assert queries.frame.columns[:3] == ["query_id", "text", name]
+    assert queries.frame[name].to_list() == [3]
+    planned(Request(str(tmp_path / "q.jsonl"), str(tmp_path / "o.jsonl")))
+    (tmp_path / "q.csv").write_text(f"query_id,{name}\na,3\n")
+    assert read_queries(tmp_path / "q.csv").frame[name].to_list() == ["3"]
+    run = {"a": {"d": 1.0}}
+    assert leadline.evaluate(run, {"a": {"d": 1}}, ["P@1"], queries=str(tmp_path / "q.jsonl"), by=name)

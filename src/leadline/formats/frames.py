@@ -165,7 +165,8 @@ def queries_of_frame(frame: pl.DataFrame, *, source: str = "queries") -> Queries
     if taken:
         raise InputError(f"{printable(source)}: two columns for the {say(taken.pop())}")
     order = [columns.found[m] for m in ("query_id", "text") if m in columns.found] + list(columns.rest)
-    frame = frame.select(*order, *([ROW] if ROW in frame.columns else []))
+    # By key, as in `select` a column called * or ^a$ would stand for others.
+    frame = frame[[*order, *([ROW] if ROW in frame.columns else [])]]
     return Queries.checked(frame.rename(renamed), source=source)
 
 
