@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from leadline.cli.main import run
 from leadline.formats.read import read_qrels
 from leadline.judging.book import Book
 from leadline.judging.exchange import rows_of, write_rows
 from leadline.judging.judgment import Judgment, text_hash
 from leadline.judging.labels import make_labels
+from shared.command import leadline
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d7 3\n"
 
@@ -25,13 +25,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 a\nq1 Q0 d2 2 1 a\nq2 Q0 d7 1 1 a\n")
     return tmp_path
-
-
-def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err
 
 
 def at(second: int) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from leadline.cli.main import run
 from leadline.judging.book import Book
 from leadline.judging.judgment import Judgment
 from leadline.judging.labels import make_labels
+from shared.command import leadline
 
 N = 12
 ROWS = [
@@ -25,13 +25,6 @@ DESIGN = {(row["doc_id"], row["grade"], row["stratum"], row["probability"]) for 
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err
 
 
 def lines(path: str, rows: list[dict[str, Any]]) -> str:

@@ -9,9 +9,9 @@ import pytest
 
 from judging.labelled import often_right, people, relabelled, write
 from leadline.certificate import Judge
-from leadline.cli.main import run
 from leadline.formats.card import Card, write_card
 from leadline.formats.certificate import CHECK, FIELDS, read_certificate
+from shared.command import leadline
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json-certificate.md"
 BASE = ("certify", "--human", "human.txt", "--model-labels", "model.txt", "--sample", "random")
@@ -36,13 +36,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ]
         (tmp_path / f"{name}.run").write_text("\n".join(lines) + "\n")
     return tmp_path
-
-
-def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        run([*arguments])
-    printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:

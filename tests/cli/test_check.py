@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from leadline.cli.main import run
 from leadline.lint.codes import TABLE
+from shared.command import leadline
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json-check.md"
 
@@ -19,13 +19,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("b.run").write_text("q1 Q0 d1 1 2.0 a\n" + "".join(f"q1 Q0 x{n} 2 high a\n" for n in range(12)))
     Path("q.txt").write_text("q1 0 d1 1\nq2 0 d1 1\n")
     return tmp_path
-
-
-def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as end:
-        run(list(arguments))
-    out = capsys.readouterr()
-    return int(end.value.code or 0), out.out, out.err
 
 
 def test_sound_files(capsys: pytest.CaptureFixture[str]) -> None:

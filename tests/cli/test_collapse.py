@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.cli.main import run
+from shared.command import leadline
 
 N = 30
 
@@ -21,13 +21,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("new.run").write_text("".join(new))
     Path("qrels.txt").write_text("".join(f"q{i} 0 b 1\nq{i} 0 a 0\n" for i in range(N)))
     return tmp_path
-
-
-def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err
 
 
 SUM = ("--collapse", "sum", "--collapse-separator", "#")

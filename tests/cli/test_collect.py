@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from collecting.server import Say, Seen, hits, serving
-from leadline.cli.main import run
+from shared.command import leadline
 
 N = 40
 
@@ -22,13 +22,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = [{"query_id": f"q{at:02d}", "text": f"question {at}"} for at in range(N)]
     (tmp_path / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return tmp_path
-
-
-def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err
 
 
 def rows(path: str = "rows.jsonl") -> list[dict[str, object]]:

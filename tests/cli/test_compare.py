@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.cli.main import run
+from shared.command import leadline
 
 N = 40
 
@@ -32,13 +32,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                         "user": str(i // 4), "share": 0.25 if i % 2 else 0.75}) for i in range(N)]  # fmt: skip
     (tmp_path / "queries.jsonl").write_text("\n".join(rows) + "\n")
     return tmp_path
-
-
-def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err
 
 
 def compared(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

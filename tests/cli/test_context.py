@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.cli.main import run
+from shared.command import leadline
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "json-context.md"
 TEXT = "The green button resets the pump. Hold it for five seconds. E42 means that the filter is blocked. Clean it weekly."
@@ -48,13 +48,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(name: str, *rows: dict[str, object]) -> None:
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err
 
 
 CONTEXT = ("context", "--retrieved", "a.run", "--sent", "sent.jsonl")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.cli.main import run
+from shared.command import leadline
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d7 1\nq3 0 d9 0\n"
 RUN = "q1 Q0 d2 1 9 bm25\nq1 Q0 d1 2 8 bm25\nq1 Q0 d5 3 7 bm25\nq3 Q0 d9 1 3 bm25\nq8 Q0 d1 1 3 bm25\n"
@@ -23,14 +23,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "bm25.run").write_text(RUN)
     return tmp_path
-
-
-def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """The exit code, what was printed, and what was said on standard error."""
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err
 
 
 def evaluated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

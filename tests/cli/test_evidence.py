@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from leadline.cli.main import run
 from leadline.judging.book import Book
 from leadline.judging.judgment import Judgment, Span
+from shared.command import leadline
 
 PUMP = "Réset. Press the red button for ten seconds. The lamp turns green."
 QUOTE = "Press the red button for ten seconds."
@@ -39,13 +39,6 @@ def lines(path: str, *rows: dict[str, Any]) -> None:
 
 def chunk(name: str, start: int, end: int) -> dict[str, Any]:
     return {"chunk_id": name, "document_id": "pump", "start": start, "end": end}
-
-
-def leadline(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err
 
 
 BOTH = ("--chunks", "a=a-chunks.jsonl", "--chunks", "b=b-chunks.jsonl", "--evidence", "evidence.jsonl")

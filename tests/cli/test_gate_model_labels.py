@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from leadline.certificate import Judge
-from leadline.cli.main import run
 from leadline.formats.card import Card, card_path, hash_of, write_card
 from leadline.judging.book import Book
 from leadline.judging.judgment import Judgment
+from shared.command import exit_code as leadline
 
 N = 40
 JUDGE = Judge("m", prompt="p 1")
@@ -22,12 +22,6 @@ baseline = "baseline.json"
 measure = "nDCG@5"
 {rule}
 """
-
-
-def leadline(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    return int(ended.value.code or 0)
 
 
 def policy(head: str = "", rule: str = "margin = 0.1") -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import typer
 
-from leadline.cli.main import app, run
+from leadline.cli.main import app
+from shared.command import exit_code as leadline
 
 N = 40
 FILES = ("gate.json", "gate.md", "gate.xml", "gate.html", "gate.txt", "to-judge.jsonl")
@@ -51,12 +52,6 @@ def ranked(name: str, order, extra: str = "") -> None:
         documents = ([f"{extra}{i}"] if extra and i % 3 else []) + [f"d{i}_{j}" for j in order(i)]
         lines += [f"q{i:02} Q0 {d} {r} {10 - r} x" for r, d in enumerate(documents, 1)]
     Path(name).write_text("\n".join(lines) + "\n")
-
-
-def leadline(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    return int(ended.value.code or 0)
 
 
 def better(i: int) -> list[int]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.cli.main import run
+from shared.command import exit_code as leadline
 
 POLICY = 'qrels = "{}"\n[gate]\n[[gate.rule]]\nmeasure = "nDCG@10"\nmargin = 0.02\n'
 
@@ -22,12 +22,6 @@ def folder(shared_data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     Path("leadline.toml").write_text(POLICY.format("pooled-from-A.qrels"))
     assert leadline("baseline", "A.run") == 0
     return tmp_path
-
-
-def leadline(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        run(list(arguments))
-    return int(ended.value.code or 0)
 
 
 def gated(candidate: str, *more: str) -> dict:

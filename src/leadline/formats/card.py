@@ -44,21 +44,19 @@ class Card:
     book: Mapping[str, Any] = field(default_factory=dict)
 
 
-def card_path(labels: str | Path) -> Path:
-    """Where the card of a file of labels stands.
+def card_path(labels: str | Path, folder: bool | None = None) -> Path:
+    """Where the card of labels stands; `folder` says whether they are one, where they may not be there yet.
 
-    >>> card_path("a/qrels.txt").name
-    'qrels.txt.leadline.json'
+    >>> card_path("a/qrels.txt").name, card_path("a", folder=True).as_posix()
+    ('qrels.txt.leadline.json', 'a/labels.leadline.json')
     """
     path = Path(labels)
-    return path / f"{FOLDER}{ENDING}" if path.is_dir() else path.with_name(path.name + ENDING)
+    inside = path.is_dir() if folder is None else folder
+    return path / f"{FOLDER}{ENDING}" if inside else path.with_name(path.name + ENDING)
 
 
 def write_card(labels: str | Path, card: Card) -> Path:
     """Write the card beside the file, whole or not at all, and return its path."""
-    # Polars comes with it, which reading a card does not need.
-    from leadline.formats.write import atomic_write
-
     row: dict[str, Any] = {"kind": card.kind}
     if card.judge is not None:
         row["judge"] = card.judge.to_dict()
@@ -68,10 +66,22 @@ def write_card(labels: str | Path, card: Card) -> Path:
         if getattr(card, name):
             row[name] = getattr(card, name)
     row |= card.book
-    path = card_path(labels)
-    with atomic_write(path) as temporary:
+    return write_card_row(card_path(labels), row)
+
+
+def write_card_row(place: Path, row: Mapping[str, Any]) -> Path:
+    """Write what a card says, whole or not at all, and return its path.
+
+    Raises
+    ------
+    UsageError: a place that cannot be written to.
+    """
+    # Polars comes with it, which reading a card does not need.
+    from leadline.formats.write import atomic_write
+
+    with atomic_write(place) as temporary:
         temporary.write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path
+    return place
 
 
 def read_card(labels: str | Path) -> Card | None:

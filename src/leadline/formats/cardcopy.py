@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from leadline.formats.card import ENDING, FOLDER, card_path, hash_of, read_card
+from leadline.formats.card import card_path, hash_of, read_card
 from leadline.formats.renamed import Rule, one_renamed
-from leadline.formats.write import atomic_write
 
 PAIRS = "pairs_of_models"
 
@@ -88,24 +87,3 @@ def carried_card(labels: str) -> Carried | None:
         return None
     place = card_path(labels)
     return Carried(json.loads(place.read_text(encoding="utf-8")), place)
-
-
-def card_place(labels: str, folder: bool) -> Path:
-    """Where the card of labels stands that may not be there yet; `folder` says whether they are one.
-
-    >>> card_place("a/q.csv", False).name, card_place("a", True).as_posix()
-    ('q.csv.leadline.json', 'a/labels.leadline.json')
-    """
-    path = Path(labels)
-    return path / f"{FOLDER}{ENDING}" if folder else path.with_name(path.name + ENDING)
-
-
-def write_carried(row: Mapping[str, Any], place: Path) -> None:
-    """Write a card.
-
-    Raises
-    ------
-    UsageError: a place that cannot be written to.
-    """
-    with atomic_write(place) as temporary:
-        temporary.write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

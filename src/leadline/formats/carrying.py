@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from leadline.errors import InputError, printable
-from leadline.formats.cardcopy import card_place, write_carried
+from leadline.formats.card import card_path, write_card_row
 from leadline.formats.columns import resolve
 from leadline.formats.conversion import Conversion
 from leadline.formats.keys import MAP, write_map
@@ -36,25 +36,25 @@ def carried_out(conversion: Conversion) -> Path | None:
     folder = aim.form == "beir"
     with (
         renamed_errors({conversion.opened.place: conversion.opened.shown}),
-        _put_back([Path(f"{aim.path}{MAP}"), *([] if folder else [card_place(aim.path, False)])]),
+        _put_back([Path(f"{aim.path}{MAP}"), *([] if folder else [card_path(aim.path, folder=False)])]),
         placed(aim.path, aim.ending, aim.packing, lambda made: _card(conversion, made)) as made,
     ):
         _write(conversion, made)
         if folder and conversion.card is not None:
-            row = conversion.card.of(aim.path, card_place(aim.path, True), conversion.rows, None)
-            write_carried(row, card_place(str(made), True))
+            row = conversion.card.of(aim.path, card_path(aim.path, folder=True), conversion.rows, None)
+            write_card_row(card_path(made, folder=True), row)
         if conversion.texts:
             beside = write_map(conversion.texts, aim.path)
     if folder and conversion.kind == "judgments" and conversion.card is None:
-        card_place(aim.path, True).unlink(missing_ok=True)
+        card_path(aim.path, folder=True).unlink(missing_ok=True)
     return beside
 
 
 def _card(conversion: Conversion, finished: Path) -> None:
     """Write the card of the file that is about to take its place, or take away one that told of an older file."""
-    place = card_place(conversion.aim.path, False)
+    place = card_path(conversion.aim.path, folder=False)
     if conversion.card is not None:
-        write_carried(conversion.card.of(conversion.aim.path, place, conversion.rows, finished), place)
+        write_card_row(place, conversion.card.of(conversion.aim.path, place, conversion.rows, finished))
     else:
         place.unlink(missing_ok=True)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from leadline.errors import UsageError, printable
 from leadline.formats.aim import Aim, aimed
-from leadline.formats.cardcopy import Carried, card_place, carried_card
+from leadline.formats.card import card_path
+from leadline.formats.cardcopy import Carried, carried_card
 from leadline.formats.counts import written
 from leadline.formats.heldtables import held_of, qrels_of_held, queries_of_held, run_of_held
 from leadline.formats.keys import escaped, with_ids, with_made_ids, with_texts
@@ -76,7 +77,7 @@ class Conversion:
         """Where the card of the labels will stand, if there is one."""
         if self.card is None:
             return None
-        return card_place(self.aim.path, self.aim.form == "beir")
+        return card_path(self.aim.path, folder=self.aim.form == "beir")
 
     @property
     def refused(self) -> bool:
