@@ -118,7 +118,7 @@ def test_labels_go_into_a_file_with_its_card(capsys: pytest.CaptureFixture[str],
     assert code == 2 and "another state" in err and err.count("\n") == 1
 
 
-def test_a_changed_text_is_asked_again_and_its_old_label_is_not_kept(
+def test_a_changed_text_is_asked_again_and_its_old_label_stays_until_there_is_a_new_one(
     capsys: pytest.CaptureFixture[str], server: Judging
 ) -> None:
     command = live(server, "--write", "m.txt")
@@ -138,16 +138,21 @@ def test_a_changed_text_is_asked_again_and_its_old_label_is_not_kept(
     assert code == 0 and "plan: 1 call to ask" in err and "23 pairs labelled before" in err
     assert "1 label in m.txt is of another text" in err and len(server.asked()) - before == 1
     assert grades() == {doc: grade_of(doc) for doc in docs} | {"d00": 1}
-    # What the budget leaves has no label; the old one was of another text.
+    # What the budget leaves keeps its old label, and is asked again the next time.
     texts({"d00": "text of d00 y", "d01": "text of d01 yyy"})
     code, out, _ = leadline(capsys, *command, "--max-calls", "0")
-    assert code == 5 and "d01" not in grades() and len(grades()) == 23 and "! 1 label in m.txt" in out
-    # Where none is left there is no file, for its old labels would be taken for those of today's texts.
+    assert code == 5 and grades()["d01"] == grade_of("d01") and len(grades()) == 24
+    assert "! 1 label in m.txt" in out and "kept until there is a new one" in " ".join(out.split())
+    # A file and its card stay as they are where nothing is answered at all.
     lines("to-judge.jsonl", [{"query_id": "q0", "doc_id": "d00", "ranks": {"a": 1}}])
     assert leadline(capsys, *live(server, "--write", "one.txt"))[0] == 0 and Path("one.txt").exists()
     texts({"d00": "text of d00 z", "d01": "text of d01 yyy"})
+    there = Path("one.txt").read_text(), json.loads(Path("one.txt.leadline.json").read_text())
     code, out, _ = leadline(capsys, *live(server, "--write", "one.txt", "--max-calls", "0"))
-    assert code == 5 and "nothing to write" in out and not [*Path().glob("one.txt*")]
+    now = json.loads(Path("one.txt.leadline.json").read_text())
+    assert code == 5 and (Path("one.txt").read_text(), now["asked"]) == (there[0], there[1]["asked"])
+    code, _, _ = leadline(capsys, *live(server, "--write", "lost.txt", "--max-calls", "0"))
+    assert code == 5 and not Path("lost.txt").exists()
     texts({"d00": "text of d00 y", "d01": "text of d01 yyy"})
     # Pairs that are not in today's list stay as they are.
     lines("to-judge.jsonl", [{"query_id": "q0", "doc_id": doc, "ranks": {"a": 1}} for doc in ("d00", "d01")])

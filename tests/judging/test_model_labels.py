@@ -103,19 +103,21 @@ def test_a_label_stays_only_where_the_question_is_the_same(tmp_path: Path) -> No
     card = read_card(path)
     assert card is not None and card.asked == {"q": {one.doc_id: one.asked for one in ITEMS}}
     kept = labelled_in_file(path, judge, ITEMS)
-    assert (kept.grades, kept.asked, kept.stale) == (grades, {one.pair: one.asked for one in ITEMS}, 0)
+    assert (kept.grades, kept.asked, kept.stale) == (grades, {one.pair: one.asked for one in ITEMS}, {})
     first, other = ITEMS
     for changed in (
         replace(first, text="other"), replace(first, title="title"),
         replace(first, query="who?"), replace(first, need="all"),
     ):  # fmt: skip
         kept = labelled_in_file(path, judge, [changed, other])
-        assert (kept.grades, kept.asked) == ({other.pair: 1.0}, {other.pair: other.asked}) and kept.stale == 1
+        # The old label is kept apart, with what was asked then.
+        assert (kept.grades, kept.stale) == ({other.pair: 1.0}, {first.pair: 1.0})
+        assert kept.asked == {first.pair: first.asked, other.pair: other.asked}
         # What is not asked today stays, with what was asked then.
         assert labelled_in_file(path, judge, [other]).asked[first.pair] == first.asked
     # An older card does not tell.
     write_file(path, judge, grades)
-    assert labelled_in_file(path, judge, ITEMS).stale == 2
+    assert labelled_in_file(path, judge, ITEMS).stale == grades
     card_path(path).write_text(card_path(path).read_text().replace('"made"', '"asked": {"q": 1}, "made"'))
     with pytest.raises(InputError, match="asked: expected an object of documents"):
         labelled_in_file(path, judge)

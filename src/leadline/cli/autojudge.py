@@ -291,11 +291,14 @@ def _known(chosen: Mapping[str, Any], book: "Book | None", task: Task, judge: An
 
 
 def _asked_again(chosen: Mapping[str, Any], known: "InFile") -> list[str]:
-    """What to say of labels that do not stay."""
+    """What to say of labels that are asked again."""
     if not known.stale:
         return []
-    what = f"{amount(known.stale, 'label')} in {printable(chosen['write'])} {'is' if known.stale == 1 else 'are'}"
-    return [f"{what} of another text than today's, or its card does not tell: asked again"]
+    count = len(known.stale)
+    what = f"{amount(count, 'label')} in {printable(chosen['write'])} {'is' if count == 1 else 'are'}"
+    return [
+        f"{what} of another text than today's, or its card does not tell: asked again, and kept until there is a new one"
+    ]
 
 
 def _bases(task: Task) -> "tuple[Item, ...]":
@@ -349,16 +352,16 @@ def _write(
     chosen: Mapping[str, Any], book: "Book | None", made: "AutoJudged", known: "InFile"
 ) -> dict[str, Any] | None:
     """Keep the labels; what was done."""
-    from leadline.judging.model_labels import remove_file, rows_for_book, write_file
+    from leadline.judging.model_labels import rows_for_book, write_file
     from leadline.report.wording import tool_version
 
     if book is not None:
         return {"book": book.name, "added": book.add(rows_for_book(made))}
     if chosen["write"] is None:
         return None
-    labels = {**known.grades, **{one.item.pair: float(one.grade or 0) for one in made.labelled}}
+    new = {one.item.pair: float(one.grade or 0) for one in made.labelled}
+    # An old label of a text that has changed stays, with what was asked then, until there is a new one.
+    labels = {**known.grades, **known.stale, **new}
     asked = {**known.asked, **{one.item.pair: one.item.asked for one in made.labelled}}
-    if not labels and known.stale:
-        remove_file(chosen["write"])
     paths = write_file(chosen["write"], made.judge, labels, tool_version(), asked)
     return {"file": chosen["write"], "labels": len(labels), "card": str(paths[1]) if paths else None}

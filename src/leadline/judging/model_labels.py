@@ -2,14 +2,14 @@
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadline.certificate import Judge
 from leadline.errors import UsageError, printable
-from leadline.formats.card import Card, card_path, hash_of, read_card, write_card
+from leadline.formats.card import Card, hash_of, read_card, write_card
 from leadline.judging.autojudge import AutoJudged, Item, Result
 from leadline.judging.judgment import Judgment, content_id
 from leadline.judging.labels import Pair
@@ -75,21 +75,22 @@ def labelled_in_book(book: "Book", judge: Judge, items: Iterable[Item]) -> dict[
 
 @dataclass(frozen=True)
 class InFile:
-    """The labels of a file that stay, and what was asked for each.
+    """The labels of a file, and what was asked for each.
 
     Attributes
     ----------
-    grades: by pair; those of today's pairs only where the question was the same. asked: the hash of it (`Item.asked`), where
-    the card has one. stale: how many labels of today's pairs are of another text, or of one that the card does not tell.
+    grades: by pair; those of today's pairs only where the question was the same. stale: the labels of today's pairs that are
+    of another text, or of one that the card does not tell: they stay until there is a new one. asked: the hash of what was
+    asked (`Item.asked`) for both, where the card has one.
     """
 
     grades: Mapping[Pair, float]
     asked: Mapping[Pair, str]
-    stale: int = 0
+    stale: Mapping[Pair, float] = field(default_factory=dict)
 
 
 def labelled_in_file(path: str | Path, judge: Judge, items: Iterable[Item] = ()) -> InFile:
-    """The labels of a file that this judge made, without those that `items` ask anew; empty where there is no such file.
+    """The labels of a file that this judge made, those apart that `items` ask anew; empty where there is no such file.
 
     Raises
     ------
@@ -113,7 +114,8 @@ def labelled_in_file(path: str | Path, judge: Judge, items: Iterable[Item] = ())
     asked = {(query_id, doc_id): one for query_id, docs in card.asked.items() for doc_id, one in docs.items()}
     stale = {one.pair for one in items if one.pair in grades and asked.get(one.pair) != one.asked}
     kept = {pair: grade for pair, grade in grades.items() if pair not in stale}
-    return InFile(kept, {pair: one for pair, one in asked.items() if pair in kept}, len(stale))
+    told = {pair: one for pair, one in asked.items() if pair in grades}
+    return InFile(kept, told, {pair: grades[pair] for pair in grades if pair in stale})
 
 
 def write_file(
@@ -161,12 +163,6 @@ def write_file(
     finally:
         new.unlink(missing_ok=True)
     return Path(path), place
-
-
-def remove_file(path: str | Path) -> None:
-    """Remove a file of labels none of which stays, and then its card."""
-    Path(path).unlink(missing_ok=True)
-    card_path(path).unlink(missing_ok=True)
 
 
 def _by_query(asked: Mapping[Pair, str]) -> dict[str, dict[str, str]]:
