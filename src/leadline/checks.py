@@ -143,15 +143,17 @@ def one_row_a_need(frame: pl.DataFrame, source: str) -> tuple[pl.DataFrame, Name
 
     Raises
     ------
-    RowsError: alternatives of one need with different grades.
+    RowsError: alternatives of one need with different grades, or with different strata or probabilities of a sampled pool.
     """
     key = ["query_id", "need"]
-    first = [pl.col(name).first().over(key).alias(f"first_{name}") for name in ("doc_id", "grade")]
+    alike = ["grade", *(name for name in ("stratum", "probability") if name in frame.columns)]
+    first = [pl.col(name).first().over(key).alias(f"first_{name}") for name in ("doc_id", *alike)]
     named = frame.filter(pl.col("need").is_not_null()).with_columns(first)
-    wrong = named.filter(pl.col("grade") != pl.col("first_grade"))
-    if wrong.height:
-        faults = row_faults(wrong, "grade", "alternatives of one need have one grade, that of the first")
-        raise RowsError(source, faults, wrong.height)
+    for name in alike:
+        wrong = named.filter(pl.col(name).ne_missing(pl.col(f"first_{name}")))
+        if wrong.height:
+            faults = row_faults(wrong, name, f"alternatives of one need have one {name}, that of the first")
+            raise RowsError(source, faults, wrong.height)
     others = named.filter(pl.col("doc_id") != pl.col("first_doc_id"))
     found: Named = {}
     for query, own, of in others.select("query_id", "doc_id", "first_doc_id").iter_rows():

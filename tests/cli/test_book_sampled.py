@@ -10,6 +10,7 @@ import pytest
 from leadline.judging.book import Book
 from leadline.judging.judgment import Judgment
 from leadline.judging.labels import make_labels
+from leadline.judging.status import book_status
 from shared.command import leadline
 
 N = 12
@@ -193,6 +194,25 @@ def test_the_sample_alone_is_not_taken_for_the_pool(capsys: pytest.CaptureFixtur
     leadline(capsys, "book", "import", "j.db", lines("graded.jsonl", rows), "--who", "ana")
     code, _, err = leadline(capsys, "evaluate", "old.run", "--qrels", "j.db", "-m", "xinfAP")
     assert code == 2 and "xinfAP and infNDCG need the whole pool" in err
+
+
+@pytest.mark.parametrize("order", [("pool.jsonl", "graded.jsonl"), ("graded.jsonl", "pool.jsonl")])
+def test_that_a_pair_was_in_the_pool_takes_back_no_grade(
+    capsys: pytest.CaptureFixture[str], order: tuple[str, str]
+) -> None:
+    """Whoever's name the pool is imported under, and in either order."""
+    a_pool(capsys)
+    rows = [row | {"grade": grade(row["query_id"], row["doc_id"])} for row in read("to-judge.jsonl")]
+    lines("graded.jsonl", rows)
+    for file in order:
+        leadline(capsys, "book", "import", "j.db", file, "--who", "ana")
+    with Book.open("j.db") as book:
+        kept = {(one.query_id, one.doc_id): one.grade for one in make_labels(book.rows()).labels}
+        status = book_status(book.rows())
+    assert {(row["query_id"], row["doc_id"]): row["grade"] for row in rows}.items() <= kept.items()
+    # A pair of the pool is not graded by it.
+    (ana,) = status["by_person"]
+    assert ana["graded"] == sum(row["graded"] for row in status["by_query"]) == len(rows)
 
 
 def test_a_grade_from_elsewhere_is_not_taken_for_a_drawn_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -203,7 +203,16 @@ def test_repeated_labels_and_comments_are_settled_as_evaluate_does(
     assert leadline(capsys, "drift", "model.txt", "constant.txt")[0] == 0
     Path("leadline.toml").write_text('conflicts = "mean"\n')
     code, _, err = leadline(capsys, *BASE)
-    assert code == 2 and "conflicts 'mean' is not one of error, first, last, max, min, majority" in err
+    # The mean would leave the scale: a rule is asked for, as where none is set.
+    assert code == 2 and "name a rule to settle them: --human-conflicts first, last" in err
+    assert (
+        certified(capsys, "--human-conflicts", "first", "--conflicts", "max")["inputs"][0]["conflicts"]
+        == "first"
+    )
+    code, _, err = leadline(capsys, *BASE, "--human-conflicts", "mean")
+    assert (
+        code == 2 and "--human-conflicts 'mean' is not one of error, first, last, max, min, majority" in err
+    )
     Path("leadline.toml").write_text('conflicts = "last"\ncomments = true\n')
     for name in ("human.txt", "model.txt"):
         Path(name).write_text("# made today\n" + Path(name).read_text())

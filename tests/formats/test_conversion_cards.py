@@ -15,8 +15,11 @@ from leadline.errors import InputError, UsageError
 from leadline.formats.card import Card, card_path, read_card, write_card
 from leadline.formats.carrying import carried_out
 from leadline.formats.conversion import Conversion, Request, planned
-from leadline.formats.read import read_qrels
+from leadline.formats.read import read_qrels, read_queries
 from leadline.formats.tools import BY_NAME, TABLE
+from leadline.judging.exchange import write_labels
+from leadline.judging.judgment import Judgment
+from leadline.judging.labels import make_labels
 
 LABELS = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n"
 
@@ -112,8 +115,6 @@ def test_all_that_a_card_of_a_book_says_stays_under_the_new_names(labels: Path) 
     }
     card_path(labels).write_text(json.dumps(row))
     Path("queries.csv").write_text("query_id,text\nq1,who was?\nq2,when 5%?\n")
-    from leadline.formats.read import read_queries
-
     convert(labels, "b.csv", "quepid", queries=read_queries("queries.csv"))
     found = json.loads(Path("b.csv.leadline.json").read_text())
     assert found["pairs_of_models"] == [["when 5%?", "d1"]] and found["file"] == "b.csv"
@@ -208,3 +209,67 @@ def test_packed_labels_have_the_hash_of_the_packed_file(labels: Path) -> None:
     with gzip.open("b.json.gz", "rt") as file:
         assert json.load(file) == {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}
     assert read_qrels("b.json.gz").models == 3
+
+
+def test_judgments_inside_a_folder_have_its_card(labels: Path) -> None:
+    convert(labels, "set", "beir")
+    inside = "set/qrels/test.tsv"
+    assert read_qrels(inside).models == 3
+    convert(inside, "t.csv")
+    assert read_qrels("t.csv").models == 3
+    # A file of that name elsewhere has none.
+    Path("qrels").mkdir()
+    Path("qrels/test.tsv").write_text(Path(inside).read_text())
+    assert read_qrels("qrels/test.tsv").models == 0
+
+
+def test_one_card_of_a_folder_does_not_change_what_is_said_of_its_other_splits(labels: Path) -> None:
+    Path("people.qrels").write_text(LABELS)
+    convert("people.qrels", "set", "beir")
+    Path("set/qrels/test.tsv").rename("set/qrels/train.tsv")
+    with pytest.raises(UsageError, match="holds judgments of train too, and one card tells of them all"):
+        convert(labels, "set", "beir")
+    # People's beside people's need no card.
+    convert("people.qrels", "set", "beir")
+    assert read_qrels("set/qrels/test.tsv").models == read_qrels("set/qrels/train.tsv").models == 0
+    convert(labels, "made", "beir")
+    Path("made/qrels/test.tsv").rename("made/qrels/train.tsv")
+    with pytest.raises(UsageError, match="holds judgments of train too"):
+        convert("people.qrels", "made", "beir")
+    assert read_qrels("made/qrels/train.tsv").models == 3
+    book = make_labels([Judgment("q1", "d1", 2, who="ana")])
+    with pytest.raises(UsageError, match="holds judgments of train too"):
+        write_labels(book, "made", "beir")
+    assert read_qrels("made/qrels/train.tsv").models == 3
+
+
+def test_the_card_stands_beside_the_file_that_a_link_leads_to(labels: Path) -> None:
+    Path("data").mkdir()
+    Path("data/real.csv").write_text("")
+    Path("link.csv").symlink_to("data/real.csv")
+    convert(labels, "link.csv")
+    assert Path("link.csv").is_symlink() and Path("data/real.csv.leadline.json").is_file()
+    assert read_qrels("data/real.csv").models == read_qrels("link.csv").models == 3
+
+
+def test_what_was_asked_stays_under_the_new_names(labels: Path) -> None:
+    Path("s.csv").write_text('query_id,doc_id,grade\n"star trek",d 1,2\n')
+    _card(Path("s.csv"), asked={"star trek": {"d 1": "0123456789abcdef"}})
+    convert("s.csv", "t.qrels", rule="escape")
+    card = read_card("t.qrels")
+    assert card is not None and card.asked == {"star%20trek": {"d%201": "0123456789abcdef"}}
+
+
+@pytest.mark.parametrize("place", ["q.qrels.leadline.json", "queries.csv", "sub/../queries.csv"])
+def test_no_file_that_is_read_is_written_over(labels: Path, place: str) -> None:
+    Path("sub").mkdir()
+    Path("queries.csv").write_text("query_id,text\nq1,who?\nq2,when?\n")
+    before = Path(place).read_text()
+    queries = read_queries("queries.csv")
+    with pytest.raises(UsageError, match=r"is the (card of the )?file that is read; name another"):
+        convert(labels, place, "quepid", queries=queries, beside=("queries.csv",))
+    assert Path(place).read_text() == before
+    # Nor by the map that stands beside the target.
+    Path("b.csv.queries.jsonl").write_text('{"query_id": "q1", "doc_id": "d", "grade": 1}\n')
+    with pytest.raises(UsageError, match=r"b\.csv\.queries\.jsonl is the file that is read"):
+        convert("b.csv.queries.jsonl", "b.csv", "quepid")

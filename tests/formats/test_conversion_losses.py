@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from leadline.errors import RowsError
 from leadline.formats.carrying import carried_out
 from leadline.formats.conversion import Conversion, Request, planned
 from leadline.formats.lists import Kind
@@ -138,6 +139,8 @@ BOOK = {"query_doc_pairs": [PAIR]}
         ("b.json", json.dumps(BOOK), "judgments", "fields", "1 pair's document fields"),
         ("s.csv", "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position,title\ns,t,1,who?,d,1,x\n",
          "run", "columns", "1 column of document fields"),
+        ("s.txt", ".I 1\n.W\nof wings\n.A\nbob\n.K\nwing\n.B\nj\n", "queries", "sections", "2 items' authors or bibliographies"),
+        ("s.txt", ".I 1\n.W\nof wings\n.K\nwing\n", "queries", "others", "1 section .K, .N, .C or .X"),
         ("r.jsonl", '{"query_id":"q","question":"who?","retrieved_ids":["d"],"contexts":["text"]}\n',
          "run", "passages", "1 field of passages"),
     ],
@@ -235,3 +238,19 @@ def test_needs_without_a_name_are_called_as_their_first_document() -> None:
         ("q", "c", 1.0, "c"),
         ("q", "d", 1.0, "c"),
     ]
+
+
+def test_alternatives_of_several_strata_are_refused_and_not_given_one(folder: Path) -> None:
+    head = "query_id,doc_id,grade,need,stratum,probability\n"
+    for rows, said in (
+        ("q,d1,2,n,s1,0.5\nq,d2,2,n,s2,0.5\n", "alternatives of one need have one stratum"),
+        ("q,d1,2,n,s1,0.5\nq,d2,2,n,s1,0.25\n", "alternatives of one need have one probability"),
+        ("q,d1,2,n,s1,0.5\nq,d2,2,n,,\n", "alternatives of one need have one stratum"),
+    ):
+        Path("a.csv").write_text(head + rows)
+        with pytest.raises(RowsError, match=f"line 3.*{said}"):
+            plan("a.csv", "b.csv")
+    Path("a.csv").write_text(head + "q,d1,2,n,s1,0.5\nq,d2,2,n,s1,0.5\nq,d3,0,,s2,1.0\n")
+    carried_out(plan("a.csv", "b.csv"))
+    frame = read_qrels("b.csv").frame
+    assert frame.select("doc_id", "stratum", "probability").rows() == [("d1", "s1", 0.5), ("d3", "s2", 1.0)]

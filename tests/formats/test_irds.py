@@ -3,8 +3,9 @@
 import builtins
 import json
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -117,6 +118,36 @@ def test_convert_keeps_the_subtopics_of_a_collection(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_no_plain_value_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    ir_datasets = pytest.importorskip("ir_datasets", reason="ir_datasets is not installed")
+    from ir_datasets.formats import TrecPrel
+
+    class Several(NamedTuple):
+        query_id: str
+        text: str
+        titles: tuple[str, ...]
+
+        def default_text(self) -> str:
+            return self.text
+
+    class Collection:
+        def queries_iter(self) -> Iterator[Several]:
+            yield Several("1", "who?", ("a", "b"))
+
+        def qrels_iter(self) -> Iterator[TrecPrel]:
+            yield TrecPrel("1", "d1", 2, 1, 0.25)
+
+        def has_queries(self) -> bool:
+            return True
+
+        has_qrels = has_queries
+
+    monkeypatch.setattr(ir_datasets, "load", lambda name: Collection())
+    assert read_queries("irds:x").column("titles") == {"1": '["a", "b"]'}
+    assert read_qrels("irds:x").frame["probability"].to_list() == [0.25]
+
+
 def test_no_such_collection(collection: str) -> None:
     with pytest.raises(InputError, match="knows no collection of this name"):
         read_qrels("irds:no-such-collection-at-all")

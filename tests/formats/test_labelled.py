@@ -159,7 +159,11 @@ def test_a_check_counts_them(tmp_path: Path) -> None:
 
 def test_as_rows_of_queries_with_what_is_left_out(tmp_path: Path) -> None:
     conversion = planned(Request(str(put(tmp_path, refchecker())), str(tmp_path / "a.jsonl")))
-    assert "each row is an answer; 2 claims and 2 labels are left out" in conversion.notes[-1]
+    assert (
+        conversion.lost["claims"]
+        == "jsonl loses 2 claims: left out but for their number, as each row is an answer"
+    )
+    assert conversion.lost["labels"] == "jsonl loses 2 labels: left out"
     carried_out(conversion)
     assert [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()] == [
         {
@@ -184,7 +188,7 @@ def test_as_rows_of_queries_with_what_is_left_out(tmp_path: Path) -> None:
     }  # fmt: skip
     assert [row["system"] for row in rows] == ["a", "b"]
     conversion = planned(Request(str(put(tmp_path, faithbench())), str(tmp_path / "b.jsonl")))
-    assert "each row is an answer; 2 claims and 4 labels are left out" in conversion.notes[-1]
+    assert conversion.lost["labels"] == "jsonl loses 4 labels: left out"
     carried_out(conversion)
     frame = read_queries(tmp_path / "b.jsonl").frame
     assert frame.select("query_id", "answer", "system", "context").rows() == [
@@ -195,7 +199,7 @@ def test_as_rows_of_queries_with_what_is_left_out(tmp_path: Path) -> None:
 def test_several_contexts_are_no_column() -> None:
     held = held_of_answers(LabelledAnswers((Answer("a", "red", contexts=("one", "two")),)))
     assert "context" not in held.asked[0].more
-    assert "2 contexts are left out" in held.notes[-1]
+    assert held.left["contexts"] == 2
 
 
 def changed(value: Any, path: list[Any], to: Any) -> Any:

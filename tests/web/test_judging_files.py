@@ -107,6 +107,12 @@ def test_documents_from_rows_with_cards(tmp_path: Path) -> None:
         ("*.img.example", "https://img.example/a.png", False),
         ("*.img.example", "https://badimg.example/a.png", False),
         ("img.example", "https://img.example:99999/a.png", False),
+        # The usual port may be named; it is that of the one scheme.
+        ("img.example:443", "https://img.example/a.png", True),
+        ("img.example:443", "https://img.example:443/a.png", True),
+        ("img.example:443", "http://img.example/a.png", False),
+        ("img.example:80", "http://img.example/a.png", True),
+        ("*.img.example:443", "https://cdn.img.example/a.png", True),
     ],
 )
 def test_which_image_a_host_lets_through(tmp_path: Path, listed: str, image: str, shown: bool) -> None:

@@ -217,7 +217,7 @@ def _made(given: Mapping[str, Any], chosen: Mapping[str, Any], said: "Judge | No
 
 def reading(given: Mapping[str, Any], chosen: Mapping[str, Any]) -> "tuple[Reading, Conflicts, Conflicts]":
     """How labels are read, as `evaluate` reads judgments; and the rules for pairs that people, and a model, labelled twice."""
-    from leadline.judging.two_judges import Reading
+    from leadline.judging.two_judges import SETTLING, Reading
 
     how = Reading(
         chosen["qrels_format"],
@@ -225,9 +225,10 @@ def reading(given: Mapping[str, Any], chosen: Mapping[str, Any]) -> "tuple[Readi
         grade_map(chosen["grade_map"]),
         chosen["max_grade"],
     )
-    of_people: Conflicts = settled({"conflicts": given["human_conflicts"]})["conflicts"] or "error"
-    of_model: Conflicts = chosen["conflicts"] or "error"
-    return how, of_people, of_model
+    # A setting may name the mean, which would leave the scale: where a pair was labelled twice, a rule is asked for then.
+    said = settled({"conflicts": None})["conflicts"]
+    usual: Conflicts = said if said in SETTLING else "error"
+    return how, given["human_conflicts"] or usual, given["conflicts"] or usual
 
 
 def _measured(

@@ -133,6 +133,7 @@ def _request(
         rule,
         conflicts or "error",  # type: ignore[arg-type]
         watch,
+        () if queries is None else (queries,),
     )
 
 

@@ -50,9 +50,37 @@ def card_path(labels: str | Path, folder: bool | None = None) -> Path:
     >>> card_path("a/qrels.txt").name, card_path("a", folder=True).as_posix()
     ('qrels.txt.leadline.json', 'a/labels.leadline.json')
     """
-    path = Path(labels)
+    # Beside the file that a link leads to: whoever reads that by its own name finds it.
+    path = Path(labels).resolve() if Path(labels).is_symlink() else Path(labels)
     inside = path.is_dir() if folder is None else folder
     return path / f"{FOLDER}{ENDING}" if inside else path.with_name(path.name + ENDING)
+
+
+def card_beside(labels: str | Path) -> Path | None:
+    """The card of labels that are there: their own, or that of the BEIR folder in whose `qrels` they stand; None without one."""
+    own = card_path(labels)
+    folder = own.parent.parent
+    of_folder = card_path(folder, folder=True) if own.parent.name == "qrels" and folder.is_dir() else own
+    return next((one for one in (own, of_folder) if one.is_file()), None)
+
+
+def refuse_other_splits(folder: str | Path, models: bool) -> None:
+    """Before judgments are written into a BEIR folder, as its split `test`: refuse where its one card tells of others too.
+
+    Parameters
+    ----------
+    models: whether a card will go along; else one that is there would go away.
+
+    Raises
+    ------
+    UsageError: the folder has judgments of other splits, of which another thing would be said then.
+    """
+    found = {one.name.partition(".tsv")[0] for one in Path(folder, "qrels").glob("*.tsv*")} - {"test"}
+    if found and (models or card_path(folder, folder=True).is_file()):
+        raise UsageError(
+            f"{printable(str(folder))} holds judgments of {', '.join(map(printable, sorted(found)))} too, and one card tells "
+            "of them all: name another folder"
+        )
 
 
 def write_card(labels: str | Path, card: Card) -> Path:
@@ -91,8 +119,8 @@ def read_card(labels: str | Path) -> Card | None:
     ------
     InputError: no JSON, an unknown field or kind, a model's card without judge, or a card of another state of the file.
     """
-    path = card_path(labels)
-    if not path.is_file():
+    path = card_beside(labels)
+    if path is None:
         return None
     where = printable(str(path))
     try:
@@ -100,7 +128,12 @@ def read_card(labels: str | Path) -> Card | None:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: no JSON: {printable(str(error))}") from None
     card = _card(row, where)
-    if card.sha256 is not None and Path(labels).is_file() and card.sha256 != hash_of(labels):
+    if (
+        card.sha256 is not None
+        and path == card_path(labels)
+        and Path(labels).is_file()
+        and card.sha256 != hash_of(labels)
+    ):
         raise InputError(
             f"{where}: made for another state of {printable(Path(labels).name)} (its SHA-256 differs); "
             "make the labels again, or remove the card and say kind and certificate in the policy"
@@ -123,7 +156,8 @@ def with_card(qrels: Qrels, path: str | Path) -> Qrels:
     judges = card.judges or (() if card.judge is None else (card.judge,))
     certificate = None
     if card.certificate is not None:
-        certificate = read_certificate(card_path(path).parent / card.certificate)
+        beside = card_beside(path) or card_path(path)
+        certificate = read_certificate(beside.parent / card.certificate)
     return replace(qrels, models=models, judges=judges, certificate=certificate)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from leadline.formats.card import card_path, hash_of, read_card
+from leadline.formats.card import card_beside, hash_of, read_card
 from leadline.formats.renamed import Rule, one_renamed
 
-PAIRS = "pairs_of_models"
+PAIRS, ASKED = "pairs_of_models", "asked"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Carried:
         }[str(self.row.get("kind", "mixed"))]
 
     def renamed(self, named: Mapping[str, str], rule: Rule | None, queries: bool) -> "Carried":
-        """With the pairs that it lists under the new names, and their ids by the rule (those of queries where asked).
+        """With the pairs that it names under the new names, and their ids by the rule (those of queries where asked).
 
         A name that is not known stays: fewer labels of a model than there are would be said otherwise.
 
@@ -43,8 +43,6 @@ class Carried:
         >>> card.renamed({"star trek": "q1"}, "escape", True).row
         {'pairs_of_models': [['q1', 'a%20b']]}
         """
-        if PAIRS not in self.row:
-            return self
 
         def one(pair: Any) -> Any:
             if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(id_, str) for id_ in pair)):
@@ -55,7 +53,17 @@ class Carried:
             shown = str(self.source)
             return [one_renamed(query, rule, shown) if queries else query, one_renamed(doc, rule, shown)]
 
-        return replace(self, row={**self.row, PAIRS: [one(pair) for pair in self.row[PAIRS]]})
+        row = dict(self.row)
+        if PAIRS in row:
+            row[PAIRS] = [one(pair) for pair in row[PAIRS]]
+        if ASKED in row:
+            found: dict[str, dict[str, str]] = {}
+            for query, docs in row[ASKED].items():
+                for doc, hashed in docs.items():
+                    named_query, named_doc = one([query, doc])
+                    found.setdefault(named_query, {})[named_doc] = hashed
+            row[ASKED] = found
+        return replace(self, row=row)
 
     def of(self, labels: str | Path, place: Path, rows: int, finished: Path | None) -> dict[str, Any]:
         """What it says of the file `labels`, whose card will stand at `place`; `finished` are the file's bytes.
@@ -83,7 +91,7 @@ def carried_card(labels: str) -> Carried | None:
     ------
     InputError: the card is wrong, or of another state of the file.
     """
-    if labels == "-" or read_card(labels) is None:
+    place = None if labels == "-" else card_beside(labels)
+    if place is None or read_card(labels) is None:
         return None
-    place = card_path(labels)
     return Carried(json.loads(place.read_text(encoding="utf-8")), place)

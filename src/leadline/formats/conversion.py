@@ -6,11 +6,11 @@ from pathlib import Path
 
 from leadline.errors import UsageError, printable
 from leadline.formats.aim import Aim, aimed
-from leadline.formats.card import card_path
+from leadline.formats.card import card_path, refuse_other_splits
 from leadline.formats.cardcopy import Carried, carried_card
 from leadline.formats.counts import written
 from leadline.formats.heldtables import held_of, qrels_of_held, queries_of_held, run_of_held
-from leadline.formats.keys import escaped, with_ids, with_made_ids, with_texts
+from leadline.formats.keys import MAP, escaped, with_ids, with_made_ids, with_texts
 from leadline.formats.kinds import Opened, look_at
 from leadline.formats.lists import Asked, Held, Kind
 from leadline.formats.losses import NEEDS, REFUSED, REMARKS, counted_run, features, kept, lost
@@ -33,7 +33,7 @@ class Request:
     ----------
     source, target: paths, `-` for standard input and output. form: to write; input_format: of the source.
     kind: what to read the source as. queries: ids by text, and texts by id. rule: what becomes of the ids.
-    conflicts: settles a pair with different grades. watch: sees every block that is read.
+    conflicts: settles a pair with different grades. watch: sees every block that is read. beside: further files that are read.
     """
 
     source: str
@@ -45,6 +45,7 @@ class Request:
     rule: Rule | None = None
     conflicts: Conflicts = "error"
     watch: Watch = field(default=lambda run: run)
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,7 @@ def planned(request: Request) -> Conversion:
     UsageError: the two do not fit, or the source can be several things. InputError, RowsError: it is wrong.
     """
     aim = aimed(request.target, request.form)
-    if request.target != "-" and _same(request.source, request.target):
-        raise UsageError(f"{printable(request.target)} is the file that is read; name another")
+    _refuse_what_is_read(request)
     opened = look_at(request.source, request.input_format, request.kind)
     kind = _kind(opened, aim, request.kind)
     with renamed_errors({opened.place: opened.shown}):
@@ -117,6 +117,8 @@ def planned(request: Request) -> Conversion:
 def _with_card(plan: Conversion, request: Request) -> Conversion:
     """With the card of the labels, which goes beside them; where no file can stand beside, that is a loss."""
     card = carried_card(plan.opened.path)
+    if plan.aim.form == "beir":
+        refuse_other_splits(plan.aim.path, card is not None)
     if card is None:
         return plan
     place = Path(plan.aim.path)
@@ -125,6 +127,23 @@ def _with_card(plan: Conversion, request: Request) -> Conversion:
         said = f"{plan.aim.form} loses the card of the labels, which says {card.sentence}: none stands beside {where}"
         return replace(plan, lost={**plan.lost, "card": said})
     return replace(plan, card=card.renamed(plan.named, request.rule, plan.aim.keyed == "id"))
+
+
+def _refuse_what_is_read(request: Request) -> None:
+    """Refuse to write over any file that is read: the source, its card, the queries beside it."""
+    if request.target == "-":
+        return
+    read = [request.source, *request.beside]
+    # A map is only written where no queries are given.
+    maps = [] if request.queries is not None else [f"{request.target}{MAP}"]
+    for place in (request.target, *maps, str(card_path(request.target))):
+        for one in (*read, str(card_path(request.source))):
+            if one != "-" and _same(one, place):
+                raise UsageError(f"{printable(place)} is {_which(one, request)} that is read; name another")
+
+
+def _which(path: str, request: Request) -> str:
+    return "the file" if path in (request.source, *request.beside) else "the card of the file"
 
 
 def _same(source: str, target: str) -> bool:

@@ -1,5 +1,6 @@
 """Collections by their name in `ir_datasets`, read through that library: queries, judgments, and the runs it holds."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -57,15 +58,19 @@ def _judgments(dataset: Any) -> Iterator[dict[str, Any]]:
         if not hasattr(row, "relevance"):
             raise ValueError(f"judgments without a grade: {type(row).__name__}")
         subtopic = getattr(row, "subtopic_id", None) or getattr(row, "iteration", None)
-        extra = {} if subtopic is None else {"subtopic": str(subtopic)}
+        extra: dict[str, Any] = {} if subtopic is None else {"subtopic": str(subtopic)}
+        if getattr(row, "iprob", None) is not None:
+            # Of a sampled pool: with which probability the pair came to be judged.
+            extra["probability"] = float(row.iprob)
         yield {"query_id": row.query_id, "doc_id": row.doc_id, "grade": float(row.relevance), **extra}
 
 
 def _queries(dataset: Any) -> Iterator[dict[str, Any]]:
     for row in dataset.queries_iter():
         fields = {
-            name: value
+            name: value if isinstance(value, (str, int, float, bool)) else json.dumps(value, default=str)
             for name, value in row._asdict().items()
-            if name not in ("query_id", "text") and isinstance(value, (str, int, float, bool))
+            # What is no plain value, such as several titles, is kept as JSON.
+            if name not in ("query_id", "text") and value is not None
         }
         yield {"query_id": row.query_id, "text": row.default_text(), **fields}

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from leadline.errors import amount
 from leadline.formats.lists import Asked, Held
 
 if TYPE_CHECKING:
@@ -157,19 +156,13 @@ def held_of_answers(found: LabelledAnswers) -> Held:
             }
         kept = {name: value for name, value in more.items() if value is not None}
         asked.append(Asked(one.answer_id, one.question, kept, one.line))
-    return Held("id", asked=tuple(asked), notes=(*found.notes, *_left_out(found)), source=found.source)
-
-
-def _left_out(found: LabelledAnswers) -> tuple[str, ...]:
-    contexts = sum(len(one.contexts) for one in found.answers if len(one.contexts) > 1)
-    parts = ((contexts, "context"), (len(found.claims), "claim"), (len(found.labels), "label"))
-    told = [amount(count, what) for count, what in parts if count]
-    if not told:
-        return ()
-    words = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
-    return (
-        f"each row is an answer; {words} are left out (leadline.formats.labelledfiles.labelled_answers has them)",
-    )
+    left = {
+        "contexts": sum(len(one.contexts) for one in found.answers if len(one.contexts) > 1),
+        "claims": len(found.claims),
+        "labels": len(found.labels),
+    }
+    notes = ("each row is an answer", *found.notes)
+    return Held("id", asked=tuple(asked), notes=notes, source=found.source, left=left)
 
 
 def _table(rows: tuple[Any, ...], types: Mapping[str, Any], of: type) -> "pl.DataFrame":

@@ -68,6 +68,11 @@ WORDS: dict[str, tuple[str, str, str]] = {
     "columns": ("column of document fields", "columns of document fields", "left out"),
     "features": ("line of features", "lines of features", "left out"),
     "placeholders": ("further placeholder of queries", "further placeholders of queries", "left out"),
+    "contexts": ("context of an answer with several", "contexts of answers with several", "left out"),
+    "claims": ("claim", "claims", "left out but for their number, as each row is an answer"),
+    "labels": ("label", "labels", "left out"),
+    "sections": ("item's author or bibliography", "items' authors or bibliographies", "left out"),
+    "others": ("section .K, .N, .C or .X", "sections .K, .N, .C or .X", "left out"),
     "archived": ("archived item", "archived items", "left out"),
     "id": ("query id", "query ids", "it names queries by their text; the ids come back with --queries"),
 }  # fmt: skip

@@ -28,7 +28,8 @@ GRADE = re.compile(r"[+-]?[0-9]{1,9}")
 
 @dataclass(frozen=True)
 class Item:
-    r"""One item of a SMART file: what stands behind `.I`, the line of that, and the text of each section that it has.
+    r"""One item of a SMART file: what stands behind `.I`, the line of that, the text of each section that it has, and the
+    letters of those that are passed over.
 
     >>> Item("7", 1, {"text": "one\ntwo"}).number
     '7'
@@ -37,6 +38,7 @@ class Item:
     number: str
     line: int
     parts: Mapping[str, str]
+    passed: tuple[str, ...] = ()
 
 
 def is_smart(head: bytes) -> bool:
@@ -88,7 +90,9 @@ def _why(letter: str, at: int) -> str:
 
 
 def _item(number: str, line: int, parts: Mapping[str, list[str]]) -> Item:
-    return Item(number, line, {name: "\n".join(lines) for name, lines in parts.items() if len(name) > 1})
+    texts = {name: "\n".join(lines) for name, lines in parts.items()}
+    passed = tuple(name for name, text in texts.items() if name in PASSED and text.strip())
+    return Item(number, line, {name: text for name, text in texts.items() if name not in PASSED}, passed)
 
 
 def smart_documents(source: Source, faults: Faults) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -148,13 +152,19 @@ def _held(source: Source, items: list[tuple[str, Item]], numbers: Mapping[str, s
         more = {"title": item.parts["title"]} if item.parts.get("title", "").strip() else {}
         more |= {"number": numbers[query]} if query in numbers else {}
         asked.append(Asked(query, item.parts.get("text"), more, item.line))
-    others = sum(
-        any(item.parts.get(name, "").strip() for name in ("author", "bibliography")) for _, item in items
-    )
+    sections = [
+        sum(bool(item.parts.get(name, "").strip()) for name in ("author", "bibliography"))
+        for _, item in items
+    ]
+    others = sum(map(bool, sections))
     said = (
         f"read as queries, without .A and .B of {amount(others, 'item')}: are these documents? (--documents)"
     )
-    return Held("id", asked=tuple(asked), notes=(said,) if others else (), source=source.name)
+    left = {"sections": sum(sections), "others": sum(len(item.passed) for _, item in items)}
+    notes = (said,) if others else ()
+    return Held(
+        "id", asked=tuple(asked), notes=notes, source=source.name, left=left if any(left.values()) else {}
+    )
 
 
 def read_cranqrel(source: Source) -> Held:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from leadline.errors import InputError, MissingExtraError, UsageError, printable
 from leadline.formats.beir import write_beir
 from leadline.formats.bookfile import is_book, is_rows
-from leadline.formats.card import Card, card_path, hash_of, write_card
+from leadline.formats.card import Card, card_path, hash_of, refuse_other_splits, write_card
 from leadline.formats.faults import Faults
 from leadline.formats.jsontext import decode, lines_of, objects
 from leadline.formats.keys import with_ids, with_texts
@@ -183,7 +183,7 @@ def replaced(known: Iterable[Judgment], new: Sequence[Judgment]) -> list[Judgmen
     back = []
     for row in fresh:
         for old in standing.get((row.query_id, row.doc_id), ()):
-            if (old.kind, old.who) == (row.kind, row.who):
+            if (old.kind, old.who) == (row.kind, row.who) and not (row.pooled and not old.pooled):
                 own = content_id({"undoes": old.id, "for": row.id})
                 back.append(
                     Judgment(
@@ -273,6 +273,7 @@ def write_labels(
         _say(held, form, say)
         write_tool(form, held, path)
     elif form == "beir":
+        refuse_other_splits(path, bool(labels.of_kind("model")))
         write_beir(path, qrels=qrels)
     else:
         write_qrels(qrels, path)

@@ -109,6 +109,16 @@ class Judgment:
         _check_parts(self.model, self.evidence, where)
         object.__setattr__(self, "when", _utc(self.when, where))
 
+    @property
+    def graded(self) -> bool:
+        """Whether it grades the pair."""
+        return self.grade is not None and self.grade >= 0
+
+    @property
+    def pooled(self) -> bool:
+        """Whether it only says "in the pool, not judged", by a grade below 0: it takes the place of nothing that was said."""
+        return self.grade is not None and self.grade < 0
+
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON has it: what is empty is left out.
 

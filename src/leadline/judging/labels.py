@@ -149,8 +149,9 @@ def votes_of(rows: Iterable[Judgment]) -> dict[Pair, list[Judgment]]:
     latest: dict[Pair, dict[tuple[str, str, str], Judgment]] = {}
     for row in by_time(standing(list(rows))):
         votes = latest.setdefault((row.query_id, row.doc_id), {})
-        if not row.repeat and not row.adjudicates:
-            votes[row.kind, row.who, _judge_id(row)] = row
+        judge = (row.kind, row.who, _judge_id(row))
+        if not row.repeat and not row.adjudicates and not (row.pooled and judge in votes):
+            votes[judge] = row
     return {pair: by_time(votes.values()) for pair, votes in latest.items()}
 
 

@@ -34,9 +34,7 @@ def book_status(rows: Iterable[Judgment], texts: Mapping[str, str] | None = None
     stands = standing(every)
     votes = votes_of(every)
     graders = {
-        # A grade below 0 says "in the pool, not judged".
-        pair: {row.who for row in cast if row.kind == "person" and row.grade is not None and row.grade >= 0}
-        for pair, cast in votes.items()
+        pair: {row.who for row in cast if row.kind == "person" and row.graded} for pair, cast in votes.items()
     }
     graded = [pair for pair, names in graders.items() if names]
     several = sum(len(names) > 1 for names in graders.values())
@@ -111,7 +109,7 @@ def _by_person(every: list[Judgment], stands: list[Judgment]) -> list[dict[str, 
                 "who": who,
                 "kind": kind,
                 "judgments": len(own),
-                "graded": sum(row.grade is not None for row in own),
+                "graded": sum(row.graded for row in own),
                 **{mark: sum(row.mark == mark for row in own) for mark in MARKS},
                 "repeats": sum(row.repeat for row in own),
                 "decisions": sum(row.adjudicates for row in own),
@@ -133,10 +131,10 @@ def _by_query(stands: list[Judgment], graders: Mapping[tuple[str, str], set[str]
             "query_id": query,
             "pairs": len({row.doc_id for row in own}),
             "judgments": len(own),
-            "graded": sum(row.grade is not None for row in own),
+            "graded": sum(row.graded for row in own),
             "marked": sum(row.mark is not None for row in own),
             "relevant": sum(row.grade is not None and row.grade >= 1 for row in own),
-            "persons": len({row.who for row in own if row.kind == "person"}),
+            "persons": len({row.who for row in own if row.kind == "person" and not row.pooled}),
             "two_or_more": sum(len(graders[query, doc]) > 1 for doc in {row.doc_id for row in own}),
         }
         for query, own in sorted(rows.items())

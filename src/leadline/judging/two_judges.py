@@ -244,7 +244,7 @@ def _card(path: str) -> Card | None:
 
 def _of_file(path: str, conflicts: Conflicts, how: Reading, option: str = "--conflicts") -> Side:
     if conflicts not in SETTLING:
-        raise UsageError(f"conflicts {conflicts!r} is not one of {', '.join(SETTLING)}")
+        raise UsageError(f"{option} {conflicts!r} is not one of {', '.join(SETTLING)}")
     try:
         qrels = read_qrels(
             path, input_format=how.form, conflicts=conflicts, comments=how.comments, **how.scale

@@ -228,6 +228,9 @@ def web_link(value: Any) -> str | None:
     return text if is_web and text.isprintable() and " " not in text else None
 
 
+PORTS = {"http": 80, "https": 443}
+
+
 def _images(listed: Collection[str], refused: set[str]) -> Callable[[Any], str | None]:
     """A function that lets an image's address through where its host is listed, and notes the host where not."""
     known = {host.lower() for host in listed}
@@ -237,9 +240,9 @@ def _images(listed: Collection[str], refused: set[str]) -> Callable[[Any], str |
         link = web_link(value)
         if link is None:
             return None
-        host = _host(link)
+        host = host_of(link)
         # As the content policy reads them: a host without a port is the usual port only, `*.` is any host below.
-        if host in known or host.endswith(below):
+        if any(one in known or one.endswith(below) for one in (host, _with_port(link))):
             return link
         refused.add(host)
         return None
@@ -247,17 +250,20 @@ def _images(listed: Collection[str], refused: set[str]) -> Callable[[Any], str |
     return image
 
 
-def _host(link: str) -> str:
+def host_of(link: str) -> str:
     """The host of a web address, with its port where that is not the usual one of the scheme.
 
-    >>> _host("https://ana@Img.example:443/a.png"), _host("http://img.example:8080/a.png")
+    >>> host_of("https://ana@Img.example:443/a.png"), host_of("http://img.example:8080/a.png")
     ('img.example', 'img.example:8080')
     """
     parts = urlsplit(link)
     host = (parts.hostname or "").lower()
-    return (
-        host if parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme)) else f"{host}:{parts.port}"
-    )
+    return host if parts.port in (None, PORTS.get(parts.scheme)) else f"{host}:{parts.port}"
+
+
+def _with_port(link: str) -> str:
+    parts = urlsplit(link)
+    return f"{(parts.hostname or '').lower()}:{parts.port or PORTS.get(parts.scheme)}"
 
 
 def _texts(folder: Path, wanted: set[str]) -> Iterator[Document]:

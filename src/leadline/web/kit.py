@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from leadline.errors import MissingExtraError, UsageError, amount
 from leadline.formats.write import atomic_write
 from leadline.judging.assignment import is_repeated, order_for
-from leadline.web.documents import Documents
+from leadline.web.documents import Documents, host_of
 from leadline.web.pairs import Pair, Query
 from leadline.web.settings import KEYS, Rules
 from leadline.web.setup import Setup
@@ -145,7 +145,7 @@ def _page(data: Mapping[str, Any], rules: Rules, who: str | None, count: int) ->
 def _policy(style: str, scripts: Sequence[str], pairs: Sequence[Mapping[str, Any]]) -> str:
     """Only what is in the file may run or style it, by its hash; pictures come from the hosts that the cards name."""
     hosts = sorted(
-        {"{0.scheme}://{0.netloc}".format(urlsplit(row["image"])) for row in pairs if row["image"]}
+        {f"{urlsplit(row['image']).scheme}://{host_of(row['image'])}" for row in pairs if row["image"]}
     )
     return "; ".join(
         [

@@ -72,13 +72,14 @@ class Tally:
         """The people whose grade of a pair stands: neither models nor people who were not sure take a place, and no grade
         below 0, which says "in the pool, not judged".
         """
-        return {row.who for row in self.votes(key) if row.grade is not None and row.grade >= 0}
+        return {row.who for row in self.votes(key) if row.graded}
 
     def votes(self, key: Key) -> list[Judgment]:
         """The last word of each person on a pair, oldest first; a second showing and a lead's decision are none."""
         votes: dict[str, Judgment] = {}
         for row in self._by_pair.get(key, {}).values():
-            if row.kind == "person" and not row.repeat and not row.adjudicates:
+            vote = row.kind == "person" and not row.repeat and not row.adjudicates
+            if vote and not (row.pooled and row.who in votes):
                 votes.pop(row.who, None)
                 votes[row.who] = row
         return list(votes.values())

@@ -136,7 +136,7 @@ def test_nothing_in_the_data_runs(tmp_path: Path, open_page: Callable[..., Any])
 
 def test_pictures_of_listed_hosts(tmp_path: Path, open_page: Callable[..., Any]) -> None:
     cards = [
-        {"id": "a", "text": "A", "title": "One", "image": "https://img.example/a.png"},
+        {"id": "a", "text": "A", "title": "One", "image": "https://ana;x@img.example/a.png"},
         {"id": "b", "text": "B", "title": "Two", "image": "https://other.example/b.png"},
     ]
     (tmp_path / "cards.jsonl").write_text("".join(json.dumps(card) + "\n" for card in cards))
@@ -151,7 +151,7 @@ def test_pictures_of_listed_hosts(tmp_path: Path, open_page: Callable[..., Any])
     find(page, "One")
     image = page.locator("#card img")
     assert (
-        image.get_attribute("src") == "https://img.example/a.png"
+        image.get_attribute("src") == "https://ana%3Bx@img.example/a.png"
         and image.get_attribute("alt") == "Picture: One"
     )
     find(page, "Two")
