@@ -212,6 +212,7 @@ def test_that_a_pair_was_in_the_pool_takes_back_no_grade(
     assert {(row["query_id"], row["doc_id"]): row["grade"] for row in rows}.items() <= kept.items()
     # A pair of the pool is not graded by it.
     (ana,) = status["by_person"]
+    assert status["unordered"] == 0
     assert ana["graded"] == sum(row["graded"] for row in status["by_query"]) == len(rows)
 
 

@@ -211,10 +211,10 @@ def unordered(rows: Iterable[Judgment]) -> int:
     grades: dict[tuple[str, ...], set[float | None]] = {}
     every = list(rows)
     for row in standing(every):
-        if not row.repeat and not row.adjudicates:
+        if not row.repeat and not row.adjudicates and not row.pooled:
             grades.setdefault(_vote(row), set()).add(row.grade)
     votes = (vote for cast in votes_of(every).values() for vote in cast)
-    return sum(len(grades[_vote(vote)]) > 1 for vote in votes)
+    return sum(len(grades.get(_vote(vote), ())) > 1 for vote in votes)
 
 
 def _vote(row: Judgment) -> tuple[str, ...]:
