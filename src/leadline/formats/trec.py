@@ -202,10 +202,18 @@ def _read_line(line: bytes, columns: Columns, number: int) -> tuple[bytes | floa
     matched = NUMBER.fullmatch(value)
     figure = float(value) if matched else float("nan")
     if figure != figure or (columns is not RUN and figure in (float("inf"), float("-inf"))):
-        return RowFault(number, at + 1, value.decode(), f"expected a number as {columns.number}")
+        return RowFault(number, at + 1, value.decode(), _expected(fields, columns, number))
     parts: list[bytes | float | int] = [*fields[: columns.width]]
     parts[at] = figure
     return (*parts, number)
+
+
+def _expected(fields: Sequence[bytes], columns: Columns, number: int) -> str:
+    """What was expected of a line whose number is none; names of columns on the first line are called a header."""
+    words = [field for at, field in enumerate(fields) if at != 1]
+    header = number == 1 and not any(NUMBER.fullmatch(word) or re.search(rb"[0-9]", word) for word in words)
+    way_out = "; a TREC file has no header: take this line away" if header else ""
+    return f"expected a number as {columns.number}{way_out}"
 
 
 def advice(columns: Columns) -> str:

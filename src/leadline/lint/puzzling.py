@@ -44,7 +44,17 @@ def _like(first: str, lines: Sequence[str]) -> str:
         if count > 1 and (separator in ";|" or any(map(_is_number, first.split(separator)))):
             return f"{count} fields separated by {name}{_instead(count, separator)}"
     widths = {len(line.split()) for line in lines}
-    if len(widths) == 1 and (width := widths.pop()) in (2, 3, 5) and any(map(_is_number, first.split())):
+    if len(widths) != 1:
+        return ""
+    width = widths.pop()
+    if width in (4, 6) and not any(map(_is_number, first.split())) and len(lines) > 1:
+        return "the names of columns: a TREC file has no header, so take this line away"
+    if width == 3 and all(map(_is_number, (field for line in lines for field in line.split()))):
+        return (
+            "3 columns of numbers, as MS MARCO's runs (query, passage, rank: --input-format msmarco) "
+            "and Cranfield's judgments (query, document, grade: --qrels-format cranqrel) have them"
+        )
+    if width in (2, 3, 5) and any(map(_is_number, first.split())):
         return (
             f"{width} columns: a TREC run has 6 (query_id, Q0, doc_id, rank, score, tag), "
             "judgments have 4 (query_id, 0, doc_id, grade)"
