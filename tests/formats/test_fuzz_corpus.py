@@ -1,6 +1,7 @@
 """The committed corpus of the fuzzer goes through every reader: each input gives a result or one clear error."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fuzz.campaign import CORPUS
@@ -76,3 +77,15 @@ def test_what_no_reader_may_do_is_a_finding(tmp_path: Path) -> None:
     found = attempt(target, b"\0\0", tmp_path)
     assert found is not None and found.key.startswith("RecursionError in test_fuzz_corpus.py")
     assert attempt(target, b"\0\1", tmp_path) is None
+
+
+@pytest.mark.parametrize(("again", "slow"), [(1.0, False), (5.0, True)])
+def test_slow_is_what_is_slow_twice(
+    again: float, slow: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first reading in a process loads modules too."""
+    clock = iter([0.0, 5.0, 0.0, again])
+    monkeypatch.setattr("fuzz.case.time", SimpleNamespace(process_time=lambda: next(clock)))
+    target = Target("x", "anything", lambda path, switches: None, ("",))
+    found = attempt(target, b"\0\0", tmp_path)
+    assert (found is not None and found.key == "x: slow") == slow
