@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from leadline.certificate import Judge
 from leadline.formats.card import card_beside, hash_of, read_card
 from leadline.formats.renamed import Rule, one_renamed
 
@@ -95,3 +96,14 @@ def carried_card(labels: str) -> Carried | None:
     if place is None or read_card(labels) is None:
         return None
     return Carried(json.loads(place.read_text(encoding="utf-8")), place)
+
+
+def card_of_model(model: str) -> Carried | None:
+    """The card of labels that a file itself says a model made, of this name; None without one.
+
+    >>> card_of_model("m").sentence
+    'that a model made them'
+    """
+    if not model:
+        return None
+    return Carried({"kind": "model", "judge": Judge(model).to_dict(), "labels": 0, "file": ""}, Path())

@@ -7,7 +7,7 @@ from pathlib import Path
 from leadline.errors import UsageError, printable
 from leadline.formats.aim import Aim, aimed
 from leadline.formats.card import card_path, refuse_other_splits
-from leadline.formats.cardcopy import Carried, carried_card
+from leadline.formats.cardcopy import Carried, card_of_model, carried_card
 from leadline.formats.counts import written
 from leadline.formats.heldtables import held_of, qrels_of_held, queries_of_held, run_of_held
 from leadline.formats.keys import MAP, escaped, with_ids, with_made_ids, with_texts
@@ -21,6 +21,8 @@ from leadline.formats.tools import BY_NAME
 from leadline.tables import Conflicts, Qrels, Queries, RunSource
 
 Watch = Callable[[RunSource], RunSource]
+ASIDE = 12
+"""So many names of what is not read are said."""
 OF_QRELS = ("subtopic", "stratum", "probability", "alternatives")
 """What judgments have and no format of another tool."""
 
@@ -55,9 +57,9 @@ class Conversion:
     Attributes
     ----------
     table: what will be written; beside: the queries of a BEIR folder. texts: the map of ids to texts, where it is written.
-    rows, queries: how many will be written. card: who made the labels, where a card beside the source says it. named: what
-    queries are called, by their names in the source, where it is something else. lost: what will not be in the file, a
-    sentence for each feature. notes: what else is to be said.
+    rows, queries: how many will be written. card: who made the labels, where a card beside the source says it, or the source
+    itself, which names the `model`. named: what queries are called, by their names in the source, where it is something else.
+    lost: what will not be in the file, a sentence for each feature. notes: what else is to be said.
     """
 
     opened: Opened
@@ -72,6 +74,7 @@ class Conversion:
     notes: tuple[str, ...] = ()
     card: Carried | None = None
     named: Mapping[str, str] = field(default_factory=dict)
+    model: str = ""
 
     @property
     def card_place(self) -> Path | None:
@@ -116,7 +119,7 @@ def planned(request: Request) -> Conversion:
 
 def _with_card(plan: Conversion, request: Request) -> Conversion:
     """With the card of the labels, which goes beside them; where no file can stand beside, that is a loss."""
-    card = carried_card(plan.opened.path)
+    card = carried_card(plan.opened.path) or card_of_model(plan.model)
     if plan.aim.form == "beir":
         refuse_other_splits(plan.aim.path, card is not None)
     if card is None:
@@ -240,6 +243,10 @@ def _through_held(
     held, texts, left_out = _named(held, aim, request.queries)
     named = _renamed(before, held, request.queries)
     notes += [f"{printable(opened.shown)}: {note}" for note in held.notes if note not in left_out]
+    if held.aside:
+        notes.append(
+            f"{printable(opened.shown)}: not read: {', '.join(map(printable, list(held.aside)[:ASIDE]))}"
+        )
     rename = aim.keyed == "id" and not made
     if request.rule is not None:
         held = held_renamed(held, request.rule, rename)
@@ -250,7 +257,7 @@ def _through_held(
         missing["unmatched"] = "; ".join(left_out)
     texts, missing = _mapped(texts, missing, aim, before.keyed, request)
     conversion = Conversion(
-        opened, aim, kind, held, None, texts, lost=missing, notes=tuple(notes), named=named
+        opened, aim, kind, held, None, texts, lost=missing, notes=tuple(notes), named=named, model=held.model
     )
     return _finished(conversion, before, request)
 

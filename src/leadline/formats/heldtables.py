@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from leadline.certificate import Judge
 from leadline.errors import EmptyInputError, InputError, RowFault, RowsError, UsageError, printable
 from leadline.formats.keys import with_ids
 from leadline.formats.lists import Asked, Graded, Held, Hit
@@ -48,6 +49,8 @@ def qrels_of_held(
 ) -> Qrels:
     """The grades as judgments; pairs without a grade are left out. Judges who differ on a pair are a conflict.
 
+    Where the file says that a model made them, they are that model's.
+
     Raises
     ------
     RowsError: one pair with two grades and no rule. InputError: no grade in it, or texts that no query has.
@@ -70,7 +73,10 @@ def qrels_of_held(
         )
     except RowsError as error:
         raise _placed(error, found.graded) from None
-    return replace(qrels, notes=_said(replace(found, notes=(*found.of_judgments, *found.notes))))
+    notes = _said(replace(found, notes=(*found.of_judgments, *found.notes)))
+    if not held.model:
+        return replace(qrels, notes=notes)
+    return replace(qrels, notes=notes, models=len(qrels.rows.number), judges=(Judge(held.model),))
 
 
 def queries_of_held(held: Held, queries: Queries | None = None) -> Queries:

@@ -13,6 +13,8 @@ from leadline.formats.faults import Faults, WrongValue, found_text, id_text, num
 from leadline.formats.jsontext import decode, lines_of, objects, whole
 from leadline.formats.source import Source
 
+NOTHING: tuple[Any, ...] = (None, "", [], {})
+
 
 class Misplaced(WrongValue):
     """A value that cannot stand where it stands; carries its path too."""
@@ -89,6 +91,16 @@ class Node:
         return [
             (str(key), Node(value, f"{self.path}.{key}".lstrip("."))) for key, value in self.value.items()
         ]
+
+    def others(self, *read: str) -> list[str]:
+        """The names of the fields besides those that are read, where something stands in them; none where this is no object.
+
+        >>> Node({"id": 1, "metric": {"dcg": {}}, "notes": ""}, "").others("id")
+        ['metric']
+        """
+        if not isinstance(self.value, Mapping):
+            return []
+        return [str(key) for key, value in self.value.items() if key not in read and value not in NOTHING]
 
     def id(self, meaning: str) -> str:
         """An id: text of at least one character, or a whole number.

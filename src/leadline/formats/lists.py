@@ -1,6 +1,6 @@
 """One shape for what a file of another tool holds: graded pairs, returned documents and queries, to the letter."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -64,7 +64,9 @@ class Held:
     empty: queries that were answered with nothing. failed: queries that failed, with the message.
     own: of a file keyed by text, the ids that it has for its texts besides.
     notes: what is to be said of it, in whole sentences without a full stop. of_judgments: what only concerns its judgments.
-    left: counts of what the reader left out, by the names of `leadline.formats.losses`.
+    left: counts of what the reader left out, by the names of `leadline.formats.losses`. aside: names of what else stands
+    in the file and is no part of a run, of judgments or of queries; they are said where the file is converted.
+    model: of judgments that the file says a model made, its name. clicks: True where the file says they come from clicks.
     source: the file's name, for messages. name: the system's, where the file says it.
     """
 
@@ -80,6 +82,9 @@ class Held:
     source: str = "file"
     name: str = ""
     left: Mapping[str, int] = field(default_factory=dict)
+    aside: Collection[str] = ()
+    model: str = ""
+    clicks: bool = False
 
     def keys(self) -> list[str]:
         """Every query that the file names, each once.

@@ -18,26 +18,64 @@ def read_opensearch(source: Source) -> Held:
     """A judgment list: as imported, as the API answers, or its rows of `query` and `ratings` alone.
 
     A rating is a number or a text that is one; `score` is its older name. Null is an error, since it is no grade.
+    Of a list of type `LLM_JUDGMENT` the labels are a model's.
 
     Raises
     ------
-    InputError, RowsError: no list, or ratings that cannot stand.
+    InputError, RowsError: no list, several lists, or ratings that cannot stand.
     """
     faults = Faults(source.name)
     graded: list[Graded] = []
     asked: dict[str, Asked] = {}
-    for row in _opened(source, "judgmentRatings", faults):
+    lists: list[Node] = []
+    aside: dict[str, None] = {}
+    for row in _opened(source, "judgmentRatings", faults, lists):
         with counted(faults):
+            aside |= dict.fromkeys(row.others("query", "ratings"))
             query = row.need("query").id("query's text")
             asked.setdefault(query, Asked(query, query))
             for rating in row.need("ratings").each():
                 with counted(faults, f"query {printable(query)!r}"):
                     doc = rating.need("docId").id("document id")
+                    aside |= dict.fromkeys(rating.others("docId", "rating", "score"))
                     with counted(faults, f"query {printable(query)!r}, document {printable(doc)!r}"):
                         grade = rating.need("rating", "score").number("rating")
                         graded.append(Graded(query, doc, grade, line=len(graded) + 1, path=rating.path))
+    _one_of(lists, source.name, "judgment lists")
     faults.check()
-    return Held("text", tuple(graded), asked=tuple(asked.values()), source=source.name)
+    made_by = _text_of(lists, "type")
+    clicks = made_by == "UBI_JUDGMENT"
+    return Held(
+        "text",
+        tuple(graded),
+        asked=tuple(asked.values()),
+        notes=("its ratings are made from clicks (UBI_JUDGMENT): nobody judged the pairs",) if clicks else (),
+        source=source.name,
+        name=_text_of(lists, "name"),
+        aside=aside,
+        clicks=clicks,
+        model=(_text_of(lists, "modelId") or UNNAMED) if made_by == "LLM_JUDGMENT" else "",
+    )
+
+
+UNNAMED = "unnamed model"
+
+
+def _one_of(lists: list[Node], source: str, what: str) -> None:
+    """Refuse several lists in one file, as the API answers a search with."""
+    if len(lists) > 1:
+        names = [_text_of([one], "name") or _text_of([one], "id") or one.path for one in lists[:2]]
+        two = " and ".join(map(printable, names))
+        raise InputError(f"{printable(source)}: {len(lists)} {what} ({two}); give each its own file")
+
+
+def _text_of(lists: list[Node], name: str) -> str:
+    """A text that the first list has under the name, itself or in its `metadata`; empty where it has none."""
+    for one in lists[:1]:
+        for place in (one.value, one.value.get("metadata")):
+            if isinstance(place, dict) and isinstance(place.get(name), str):
+                return str(place[name])
+    return ""
 
 
 def read_opensearch_queries(source: Source) -> Held:
@@ -45,12 +83,13 @@ def read_opensearch_queries(source: Source) -> Held:
 
     Raises
     ------
-    InputError, RowsError: no query, or one that cannot stand.
+    InputError, RowsError: no query, several sets, or a query that cannot stand.
     """
     faults = Faults(source.name)
     asked: dict[str, Asked] = {}
+    sets: list[Node] = []
     if re.match(rb"\s*[{\[]", source.head()):
-        for row in _opened(source, "querySetQueries", faults):
+        for row in _opened(source, "querySetQueries", faults, sets):
             with counted(faults):
                 query = row.need("queryText").id("query's text")
                 more = _further(row)
@@ -62,10 +101,11 @@ def read_opensearch_queries(source: Source) -> Held:
             text = raw.removesuffix("\r")
             if text.strip():
                 asked.setdefault(text, Asked(text, text, {}, line))
+    _one_of(sets, source.name, "query sets")
     faults.check()
     if not asked:
         raise InputError(f"{printable(source.name)}: no query in it")
-    return Held("text", asked=tuple(asked.values()), source=source.name)
+    return Held("text", asked=tuple(asked.values()), source=source.name, name=_text_of(sets, "name"))
 
 
 def _further(row: Node) -> dict[str, str]:
@@ -77,6 +117,10 @@ def _further(row: Node) -> dict[str, str]:
         fields.append(("referenceAnswer", answer))
     told = {name: one.text(name) for name, one in fields if one.value not in (None, "")}
     return {"reference" if name == "referenceAnswer" else name: text for name, text in told.items()}
+
+
+CONFIGURATION = ("searchConfigurationId", "experimentVariantId")
+"""What names the system that returned a result."""
 
 
 def read_opensearch_results(source: Source) -> Held:
@@ -91,10 +135,12 @@ def read_opensearch_results(source: Source) -> Held:
     asked: dict[str, Asked] = {}
     empty: list[str] = []
     systems: dict[str, None] = {}
+    aside: dict[str, None] = {}
     for row in _opened(source, "results", faults):
         with counted(faults):
+            aside |= dict.fromkeys(row.others("searchText", "documentIds", *CONFIGURATION))
             query = row.need("searchText").id("query's text")
-            parts = [row.get(name) for name in ("searchConfigurationId", "experimentVariantId")]
+            parts = [row.get(name) for name in CONFIGURATION]
             named = [one.id("search configuration") for one in parts if one is not None]
             if named:
                 systems.setdefault(" ".join(named))
@@ -122,11 +168,15 @@ def read_opensearch_results(source: Source) -> Held:
         empty=tuple(empty),
         source=source.name,
         name=next(iter(systems), ""),
+        aside=aside,
     )
 
 
-def _opened(source: Source, field: str, faults: Faults) -> Iterator[Node]:
-    """The rows under `field`, however they are wrapped: by the API's `_source`, in `hits.hits`, or not at all."""
+def _opened(source: Source, field: str, faults: Faults, lists: list[Node] | None = None) -> Iterator[Node]:
+    """The rows under `field`, however they are wrapped: by the API's `_source`, in `hits.hits`, or not at all.
+
+    What has the field is added to `lists`.
+    """
     waiting = rows_or_tree(source, faults)[::-1]
     while waiting:
         node = waiting.pop()
@@ -136,6 +186,8 @@ def _opened(source: Source, field: str, faults: Faults) -> Iterator[Node]:
                 for name in path:
                     inner = inner.get(name) if inner is not None and isinstance(inner.value, dict) else None
                 if inner is not None:
+                    if path == (field,) and lists is not None:
+                        lists.append(node)
                     waiting += inner.each()[::-1] if isinstance(inner.value, list) else [inner]
                     break
             else:

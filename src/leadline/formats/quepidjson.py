@@ -14,6 +14,8 @@ from leadline.formats.write import write_json
 
 FURTHER = (("information_need", "information_need"), ("notes", "notes"), ("options", "options"))
 """What stands of a query beside each of its pairs, and the column it becomes."""
+PAIR = ("query_text", "doc_id", "document_fields", "judgements", "judgments")
+"""The other fields of a pair."""
 MARKS = {"unrateable": "unsure", "judge_later": "skip"}
 """Quepid's "I can't tell" and "judge later" as the book has them."""
 
@@ -30,9 +32,11 @@ def read_quepid_book(source: Source) -> Held:
     asked: dict[str, Asked] = {}
     fields = blank = 0
     top = tree(source)
+    aside = dict.fromkeys(top.others("query_doc_pairs", "name"))
     with counted(faults):
         for pair in top.need("query_doc_pairs").each():
             with counted(faults):
+                aside |= dict.fromkeys(pair.others(*PAIR, *dict(FURTHER)))
                 query = pair.need("query_text").id("query's text")
                 doc = pair.need("doc_id").id("document id")
                 more = {name: _scalar(pair.get(key)) for key, name in FURTHER}
@@ -63,6 +67,7 @@ def read_quepid_book(source: Source) -> Held:
         source=source.name,
         name=called,
         left={"fields": fields} if fields else {},
+        aside=aside,
     )
 
 
@@ -98,9 +103,12 @@ def read_quepid_json(source: Source) -> Held:
     faults = Faults(source.name)
     graded: list[Graded] = []
     asked: dict[str, Asked] = {}
+    top = tree(source)
+    aside = dict.fromkeys(top.others("queries"))
     with counted(faults):
-        for one in tree(source).need("queries").each():
+        for one in top.need("queries").each():
             with counted(faults):
+                aside |= dict.fromkeys(one.others("query", "ratings"))
                 query = one.need("query").id("query's text")
                 asked.setdefault(query, Asked(query, query))
                 ratings = one.get("ratings")
@@ -112,7 +120,8 @@ def read_quepid_json(source: Source) -> Held:
     faults.check()
     blank = sum(row.grade is None for row in graded)
     notes = (f"{amount(blank, 'pair')} without a grade: not judged, left out",) if blank else ()
-    return Held("text", tuple(graded), asked=tuple(asked.values()), of_judgments=notes, source=source.name)
+    queries = tuple(asked.values())
+    return Held("text", tuple(graded), asked=queries, of_judgments=notes, source=source.name, aside=aside)
 
 
 def write_quepid_book(held: Held, path: str | Path) -> None:

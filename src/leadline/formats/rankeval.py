@@ -28,9 +28,12 @@ def read_rank_eval(source: Source) -> Held:
     graded: list[Graded] = []
     asked: list[Asked] = []
     indices: dict[tuple[str, str], str] = {}
+    aside: dict[str, None] = {}
+    top = tree(source)
     with counted(faults):
-        for request in tree(source).need("requests").each():
+        for request in top.need("requests").each():
             with counted(faults):
+                aside |= dict.fromkeys(request.others("id", "ratings"))
                 query = request.need("id").id("query id")
                 asked.append(Asked(query))
                 for rating in request.need("ratings").each():
@@ -46,9 +49,11 @@ def read_rank_eval(source: Source) -> Held:
                             )
                         grade = rating.need("rating").number("rating")
                         graded.append(Graded(query, doc, grade, line=len(graded) + 1, path=rating.path))
+                        aside |= dict.fromkeys(rating.others("_id", "rating"))
     faults.check()
     _once([one.query for one in asked], source.name)
-    return Held("id", tuple(graded), asked=tuple(asked), source=source.name)
+    aside |= dict.fromkeys(top.others("requests"))
+    return Held("id", tuple(graded), asked=tuple(asked), source=source.name, aside=aside)
 
 
 def read_rank_eval_response(source: Source) -> Held:
@@ -64,9 +69,11 @@ def read_rank_eval_response(source: Source) -> Held:
     empty: list[str] = []
     failed: dict[str, str] = {}
     top = tree(source)
+    aside = dict.fromkeys(top.others("details", "failures"))
     with counted(faults):
         for query, detail in top.need("details").fields():
             with counted(faults, f"query {printable(query)!r}"):
+                aside |= dict.fromkeys(detail.others("hits", "unrated_docs", "unknown_docs"))
                 returned = detail.need("hits").each()
                 if not returned:
                     empty.append(query)
@@ -91,6 +98,7 @@ def read_rank_eval_response(source: Source) -> Held:
         failed,
         of_judgments=tuple(notes),
         source=source.name,
+        aside=aside,
     )
 
 

@@ -28,15 +28,21 @@ def read_rre(source: Source) -> Held:
     graded: list[Graded] = []
     asked: dict[str, Asked] = {}
     further: set[str] = set()
+    top = tree(source)
+    aside = dict.fromkeys(top.others("topics", "queries", "query_groups", "relevant_documents"))
     with counted(faults):
-        for group, needs in _groups(tree(source)):
+        for group, needs in _groups(top):
             with counted(faults):
+                for one in group.need("queries").each():
+                    aside |= dict.fromkeys(one.others("placeholders", "relevant_documents"))
                 _group(group, needs, graded, asked, further, faults)
     faults.check()
     if not asked:
         raise InputError(f"{printable(source.name)}: no query in it")
     left = {"placeholders": len(further)} if further else {}
-    return Held("text", tuple(graded), asked=tuple(asked.values()), source=source.name, left=left)
+    return Held(
+        "text", tuple(graded), asked=tuple(asked.values()), source=source.name, left=left, aside=aside
+    )
 
 
 def _groups(top: Node) -> list[tuple[Node, dict[str, Any]]]:

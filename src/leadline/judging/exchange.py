@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leadline.certificate import Judge
 from leadline.errors import InputError, MissingExtraError, UsageError, printable
 from leadline.formats.beir import write_beir
 from leadline.formats.bookfile import is_book, is_rows
@@ -130,6 +131,11 @@ def _by_card(qrels: Qrels, said: Mapping[str, Any]) -> dict[str, Any]:
 
 def _from_tool(held: Held, said: Mapping[str, Any], judges: bool) -> Given:
     """The rows of another tool's list; `judges` says that the format can name them."""
+    if held.model:
+        own = {"kind": "model", "model": Judge(held.model).to_dict()}
+        said = {"who": held.model, **own, **said}
+    elif held.clicks:
+        said = {"kind": "unstated", **said}
     rows: list[Judgment] = []
     first: dict[tuple[str, str, str], Judgment] = {}
     faults = Faults(held.source)
