@@ -1,6 +1,7 @@
 """Files of rows: what is read, and how each fault is named."""
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -386,3 +387,16 @@ def test_lines_are_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.Monke
     path.write_text("\n".join([*lines, '{"query_id": "q"}']))
     with pytest.raises(RowsError, match="line 42"):
         read_run(path)
+
+
+@pytest.mark.parametrize(("separator", "called"), [(";", "semicolons"), ("|", "bars")])
+@pytest.mark.parametrize("read", [read_qrels, read_queries, read_run])
+def test_what_else_separates_fields_is_named(
+    separator: str, called: str, read: Callable[..., object], tmp_path: Path
+) -> None:
+    """As a spreadsheet writes CSV where the comma is the decimal point."""
+    names = ["query_id", "text"] if read is read_queries else ["query_id", "doc_id", "score"]
+    path = tmp_path / "x.csv"
+    path.write_text(f"{separator.join(names)}\nq1{separator}1,5\n")
+    with pytest.raises(InputError, match=f"line 1.*fields separated by {called}; commas or tabs"):
+        read(path)

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from leadline.errors import ROW, InputError, RowFault, RowsError, printable
-from leadline.formats.columns import Columns, Kind, resolve
+from leadline.formats.columns import Columns, Kind, knows, resolve
 from leadline.formats.faults import Faults
 from leadline.formats.jsontext import decode
 from leadline.formats.source import Source
@@ -93,7 +93,7 @@ def read_table(source: Source, separator: str) -> TextTable:
 
     Raises
     ------
-    RowsError: rows with too few or too many fields, or quotes that do not close.
+    RowsError: rows with too few or too many fields, quotes that do not close, or semicolons between fields.
     InputError: no header, no rows, a name twice in the header, or text that is not UTF-8.
     """
     return table_of(source.read_all(), separator, source.name)
@@ -106,6 +106,7 @@ def table_of(data: bytes, separator: str, name: str) -> TextTable:
     [(2, '007', 'a,b')]
     """
     text = decode(data, name)
+    _refuse_other_separators(text, name)
     fast = _fast(data, text, separator)
     if fast is None:
         header, frame = _by_the_letter(text, separator, name)
@@ -114,6 +115,15 @@ def table_of(data: bytes, separator: str, name: str) -> TextTable:
     if frame.height == 0:
         raise InputError(f"{printable(name)}: a header and no rows")
     return TextTable(frame, header, name)
+
+
+def _refuse_other_separators(text: str, name: str) -> None:
+    """Refuse a header that reads right with semicolons, as spreadsheets write where the comma is the decimal point, or bars."""
+    header = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
+    for separator, called in ((";", "semicolons"), ("|", "bars")):
+        if "," not in header and "\t" not in header and knows(header.replace('"', "").split(separator)):
+            said = f"fields separated by {called}; commas or tabs separate them here"
+            raise RowsError(name, [RowFault(1, None, header, said)], 1, "write the file with commas or tabs")
 
 
 def _fast(data: bytes, text: str, separator: str) -> tuple[tuple[str, ...], pl.DataFrame] | None:
