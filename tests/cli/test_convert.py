@@ -109,6 +109,12 @@ def test_what_a_file_is(folder: Path) -> None:
     assert "can be read as a run or judgments: say which with --as" in str(done.exception)
     assert convert("map.json", "m.jsonl", "--as", "qrels").exit_code == 0
     assert json.loads((folder / "m.jsonl").read_text()) == {"query_id": "q1", "doc_id": "d1", "grade": 2}
+    # Endings that say what a file of TREC holds are an answer, packed or not.
+    assert convert("map.json", "m.qrels.gz").exit_code == 0 and convert("map.json", "m.run").exit_code == 0
+    assert (folder / "m.run").read_text() == "q1 Q0 d1 1 2.0 map\n"
+    assert gzip.decompress((folder / "m.qrels.gz").read_bytes()) == b"q1 0 d1 2\n"
+    assert convert("map.json", "n.run", "--as", "qrels").exit_code == 0
+    assert (folder / "n.run").read_text() == "q1 0 d1 2\n"
     # Only a run can be written as that.
     assert convert("map.json", "m.tsv", "--to", "msmarco", "--lossy").exit_code == 0
     assert "is written from a run" in str(convert("q.qrels", "m.tsv", "--to", "msmarco").exception)

@@ -12,6 +12,8 @@ from leadline.formats.write import ENDINGS, Packing, format_of
 
 HOUSE = ("trec", "jsonl", "csv", "tsv", "parquet", "beir")
 PACKED: dict[str, Packing] = {".gz": "gzip", ".zst": "zstd"}
+SAYING: dict[str, Kind] = {".run": "run", ".qrels": "judgments"}
+"""The endings that say which of two things a file of TREC holds."""
 TABLES = {"trec": ".run", "jsonl": ".jsonl", "csv": ".csv", "tsv": ".tsv", "parquet": ".parquet"}
 
 
@@ -30,6 +32,12 @@ class Aim:
     kinds: tuple[Kind, ...]
     ending: str
     packing: Packing
+
+    @property
+    def says(self) -> Kind | None:
+        """What the ending says that the file holds, where it says so."""
+        name = Path(self.path).name.lower()
+        return SAYING.get(Path(name.removesuffix(".gz").removesuffix(".zst")).suffix)
 
     @property
     def keyed(self) -> str:

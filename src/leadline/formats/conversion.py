@@ -173,6 +173,8 @@ def _kind(opened: Opened, aim: Aim, wanted: Kind | None) -> Kind:
         )
     if len(both) == 1:
         return both[0]
+    if aim.says in both:
+        return aim.says
     if opened.main in both:
         return opened.main
     raise UsageError(
