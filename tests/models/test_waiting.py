@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -34,22 +36,46 @@ def test_what_it_raises_is_raised(call):
         call()
 
 
-def test_an_interrupt_ends_it_before_it_is_raised():
-    # A worker of a test run may ignore interrupts.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    ended = []
+def below_the_loop(call):
+    """As in a notebook, whose loop leaves interrupts to Python."""
+    loop = asyncio.new_event_loop()
+    try:
 
+        async def cell():
+            return call()
+
+        return loop.run_until_complete(cell())
+    finally:
+        loop.close()
+
+
+@pytest.mark.parametrize("place", [asyncio.run, below_the_loop], ids=["asyncio.run", "notebook"])
+def test_an_interrupt_ends_it_before_it_is_raised(place):
+    # In a process of its own: a worker of a test run may ignore interrupts, or have a loop.
+    done = subprocess.run(
+        [sys.executable, __file__, place.__name__], capture_output=True, text=True, timeout=50
+    )
+    assert done.stdout == "cleaned up\nKeyboardInterrupt\n", done.stderr
+
+
+def interrupted(place) -> None:
     async def long() -> None:
         # As the terminal does: the signal comes to the main thread, which waits.
         threading.Timer(0.1, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
         try:
             await asyncio.sleep(60)
         finally:
-            ended.append("cleaned up")
+            print("cleaned up")
 
+    async def script() -> None:
+        result_of(long)
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with pytest.raises(KeyboardInterrupt):
-            within_a_loop(lambda: result_of(long))
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert ended == ["cleaned up"]
+        asyncio.run(script()) if place == "run" else below_the_loop(lambda: result_of(long))
+    except KeyboardInterrupt:
+        print("KeyboardInterrupt")
+
+
+if __name__ == "__main__":
+    interrupted(sys.argv[1])
