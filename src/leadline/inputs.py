@@ -9,7 +9,7 @@ from leadline.conventions import Conventions
 from leadline.door import Door
 from leadline.errors import UsageError, printable
 from leadline.formats.card import with_certificate
-from leadline.formats.source import Source
+from leadline.formats.source import Source, is_stream
 from leadline.formats.tools import IRDS
 from leadline.hits import Judged
 from leadline.merging import Merged, copies_as_one, steps_of
@@ -216,6 +216,6 @@ def _is_run(value: Any) -> bool:
 
 
 def _sha256(path: str) -> str | None:
-    if path == "-" or "://" in path or path.startswith(IRDS) or Path(path).is_dir():
+    if is_stream(path) or "://" in path or path.startswith(IRDS) or Path(path).is_dir():
         return None
     return Source.open(path).sha256()

@@ -3,9 +3,12 @@
 import gzip
 import io
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -245,3 +248,26 @@ def test_alternatives_are_a_loss_in_json(folder: Path) -> None:
     ]
     assert convert("n.csv", "n.qrels", "--lossy").exit_code == 0
     assert (folder / "n.qrels").read_text() == "q 0 a 1\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_ended_in_the_middle_it_leaves_nothing(tmp_path: Path, folder: Path, number: signal.Signals) -> None:
+    place, target = tmp_path / "temporary", tmp_path / "pipe"
+    place.mkdir()
+    os.mkfifo(target)
+    # Nobody reads the pipe: the finished file waits in the temporary folder.
+    command = [sys.executable, "-m", "leadline", "convert", "a.run", str(target), "--to", "jsonl"]
+    started = subprocess.Popen(
+        command, env=os.environ | {"TMPDIR": str(place)}, cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not list(place.rglob("part*")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert list(place.rglob("part*"))
+        started.send_signal(number)
+        _, error = started.communicate(timeout=60)
+    finally:
+        started.kill()
+    assert started.returncode == 128 + number, error
+    assert "Traceback" not in error and not list(place.iterdir())

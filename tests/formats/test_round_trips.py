@@ -68,6 +68,28 @@ def test_qrels(ending: str, rows: list[tuple[str, str, float]]) -> None:
     assert got.equals(frame_of(rows, "grade"))
 
 
+LIKE_OTHER_FORMATS = (
+    '{"', '{"a":', '{"q":{"d":1}}', "{}", "[", "[{", '["a",', "query,docid,rating", "qid,docno,score", "query_id,doc_id", "q,d,1",
+    "PAR1", "#", "%", "\ufeff", "\ufeffone", "\ufeff\ufeff", ".I", ".W", "/", "1", "qid:1", "-", "''", '"',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("doc_id", ["d", "{}", "}", '{"q":1}'])
+@pytest.mark.parametrize("query_id", LIKE_OTHER_FORMATS)
+@pytest.mark.parametrize("rows", [1, 3, 60])
+def test_trec_with_ids_that_look_like_another_format(
+    query_id: str, doc_id: str, rows: int, tmp_path: Path
+) -> None:
+    pairs = [(query_id, f"{doc_id}{n or ''}", float(n)) for n in range(rows)]
+    assert back(pairs, ".run").equals(frame_of(pairs, "score"))
+    write_qrels(Qrels.checked(frame_of(pairs, "grade")), tmp_path / "x.qrels")
+    assert (
+        read_qrels(tmp_path / "x.qrels")
+        .frame.select("query_id", "doc_id", "grade")
+        .equals(frame_of(pairs, "grade"))
+    )
+
+
 @pytest.mark.parametrize("ending", [".jsonl", ".csv", ".tsv", ".parquet"])
 @UNTIMED
 @given(rows=st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6, unique_by=lambda row: row[0]))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from leadline.errors import EmptyInputError, InputError, UsageError, amount, first_line, printable
 from leadline.formats.faults import text_problem
 from leadline.formats.jsontext import decode, whole
-from leadline.formats.source import Source
+from leadline.formats.source import Source, refuse_stream
 
 Matrix = npt.NDArray[Any]
 """Shape (rows, dimensions), of floats or whole numbers."""
@@ -119,6 +119,7 @@ def read_vectors(path: str | Path) -> Vectors:
         raise UsageError(
             f"{printable(text)}: vectors are read from .npy (rows × dimensions, ids in a .txt beside it) or .parquet"
         )
+    refuse_stream(text, "vectors are")
     source = Source.open(text)
     files: tuple[Path, ...] = (source.file,)
     if ending == ".npy":

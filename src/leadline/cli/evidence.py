@@ -166,10 +166,11 @@ def _made(
     """The evidence of a book, or of a plain list of judgments."""
     from leadline.formats.bookfile import is_book, is_rows
     from leadline.formats.read import read_qrels
-    from leadline.formats.source import Source
+    from leadline.formats.source import Source, refuse_stream
     from leadline.judging.exchange import rows_of
     from leadline.judging.marked import evidence_of_book, evidence_of_qrels
 
+    refuse_stream(judgments, "judgments to mark by are")
     if is_book(judgments) or is_rows(Source.open(judgments)):
         return evidence_of_book(
             rows_of(judgments), chunks=chunks, documents=documents, whole=whole, least=least

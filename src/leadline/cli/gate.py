@@ -89,6 +89,7 @@ def baseline(
 
     Example: leadline baseline production.run
     """
+    from leadline.formats.source import is_stream
     from leadline.gating.baseline import pin, write_baseline
     from leadline.report.wording import tool_version
 
@@ -106,7 +107,7 @@ def baseline(
             list(policy.parsed.values()),
             rules,
             query_texts={query: text for query, text in texts.items() if text is not None},
-            run_path=None if named == "-" else named,
+            run_path=None if is_stream(named) else named,
             commit=_commit(),
             version=tool_version(),
         )

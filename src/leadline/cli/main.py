@@ -1,7 +1,10 @@
 """The command `leadline`: its commands, and how errors and interruptions end it."""
 
 import os
+import signal
 import sys
+import threading
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -96,6 +99,7 @@ def run(arguments: list[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     spare_addresses()
+    _tidy_when_ended()
     try:
         app(args=arguments, prog_name="leadline")
     except LeadlineError as error:
@@ -113,6 +117,19 @@ def run(arguments: list[str] | None = None) -> None:
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _leave(f"leadline: cannot write the output ({error.strerror or error})", 2)
+
+
+def _tidy_when_ended() -> None:
+    """Have a request to end (a CI job's time is up, a terminal is closed) clear away what was half written, as Ctrl-C does."""
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            # One that is ignored, as under nohup, stays ignored.
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end)
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def _leave(message: str, code: int) -> None:

@@ -10,7 +10,7 @@ from leadline.formats.jsontext import decode
 from leadline.formats.lists import Held, Hit
 from leadline.formats.losses import SPACE
 from leadline.formats.source import Source
-from leadline.formats.write import atomic_write
+from leadline.formats.write import MARK, atomic_write
 
 
 def read_msmarco(source: Source) -> Held:
@@ -49,7 +49,11 @@ def write_msmarco(held: Held, path: str | Path) -> None:
         raise UsageError(f"{printable(str(path))}: no hit to write")
     no_white_space([text for hit in held.hits for text in (hit.query, hit.doc_id)], path, "MS MARCO runs")
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as handle:
-        for query, hits in ranked(held.hits).items():
+        queries = ranked(held.hits)
+        if next(iter(queries)).startswith(MARK):
+            # The first mark of a file is the file's own.
+            handle.write(MARK)
+        for query, hits in queries.items():
             handle.writelines(f"{query}\t{hit.doc_id}\t{rank}\n" for rank, hit in enumerate(hits, start=1))
 
 

@@ -18,6 +18,9 @@ RECORD_KEYS = frozenset(
 ) | {"query", "question", "userinput", "input", "id"}
 """Keys, in plain form, of which a row as JSON object has one; a query id of a JSON map is none of them."""
 
+LOOKED_AT = 20
+"""Lines that are looked at for the columns of TREC."""
+
 
 def checked_format(name: str) -> str:
     """The name of a format, of the house or of another tool, as the user gave it.
@@ -38,9 +41,11 @@ def recognise(head: bytes, ending: str = "") -> str:
     >>> recognise(b"q1 Q0 d1 1 0.5 bm25"), recognise(b"query-id\tcorpus-id"), recognise(b'{"q": {"d": 1}}')
     ('trec', 'tsv', 'json')
     """
+    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    if has_trec_columns(text):
+        return "trec"
     if head.startswith(b"PAR1"):
         return "parquet"
-    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
     after = text[1:].lstrip()[:1]
     if (
         text.startswith("[")
@@ -51,6 +56,36 @@ def recognise(head: bytes, ending: str = "") -> str:
     if text.startswith("{") and after in ('"', "}", ""):
         return _lines_or_whole(text, ending)
     return _table(text.partition("\n")[0].rstrip("\r"), ending)
+
+
+def has_trec_columns(text: str) -> bool:
+    """True where the first lines have the columns of TREC and are no JSON: an id may begin as JSON or be a header's words."""
+    lines = text.split("\n", LOOKED_AT)[:LOOKED_AT]
+    # The last line may be cut, or is what follows the last line end.
+    whole = lines[:-1] if 1 < len(lines) < LOOKED_AT else lines
+    if not all(map(_has_columns, whole)):
+        return False
+    if whole[0][0] not in "{[":
+        return True
+    import json
+
+    try:
+        json.loads(whole[0])
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def _has_columns(line: str) -> bool:
+    """True for `query subtopic document grade` and for `query Q0 document rank score tag`."""
+    fields = line.split(maxsplit=5)
+    if len(fields) not in (4, 6):
+        return False
+    try:
+        [float(one) for one in fields[3:5]]
+    except ValueError:
+        return False
+    return True
 
 
 def _lines_or_whole(text: str, ending: str) -> str:

@@ -1,17 +1,21 @@
-"""Opening a file as bytes: plain, gzip, zstd or standard input, recognised by content, read block by block."""
+"""Opening a file as bytes: plain, gzip, zstd, a pipe or standard input, recognised by content, read block by block."""
 
 import gzip
 import hashlib
 import io
+import os
+import shutil
+import stat
 import sys
 import tempfile
+import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from leadline.errors import EmptyInputError, InputError, first_line, printable
+from leadline.errors import EmptyInputError, InputError, UsageError, first_line, printable
 from leadline.formats.unpacking import most_unpacked, too_much, zstd_at_most
 
 GZIP, ZSTD, LZ4 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
@@ -30,7 +34,7 @@ SMALL_BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Source:
-    """A readable file. Standard input (`-`) is put into a temporary file first, so that it can be read again.
+    """A readable file. Standard input (`-`) or a pipe is put into a temporary file first, so that it can be read again.
 
     Attributes
     ----------
@@ -40,37 +44,34 @@ class Source:
     path: str
     file: Path
     packed: str
-    _spool: IO[bytes] | None = None
+    _spool: "_Spool | None" = None
 
     @classmethod
     def open(cls, path: str | Path) -> "Source":
-        """The file at `path`, or standard input for `-`.
+        """The file at `path`, or standard input for `-`. A pipe is read to its end here: what is read of it is gone.
 
         Raises
         ------
-        InputError: no such file, a directory, or no permission. EmptyInputError: an empty file.
+        InputError: no such file, a directory, a device, or no permission. EmptyInputError: an empty file.
         """
-        text, spool = str(path), None
-        if text == "-":
-            spool = tempfile.NamedTemporaryFile(prefix="leadline-stdin-")  # noqa: SIM115 - lives as long as the source
-            while chunk := sys.stdin.buffer.read(BLOCK):
-                spool.write(chunk)
-            spool.flush()
-        file = Path(spool.name) if spool else Path(text)
+        text = str(path)
         try:
+            spool = _Spool(text) if is_stream(text) else None
+            file = Path(spool.name) if spool else Path(text)
             if file.is_dir():
                 raise InputError(f"{printable(text)}: is a folder, not a file")
+            if file.is_char_device() or file.is_block_device():
+                raise InputError(f"{printable(text)}: is a device, not a file")
             with file.open("rb") as handle:
                 magic = handle.read(4)
         except OSError as error:
             raise _cannot_read(text, error) from None
+        name = _name(text)
         if not magic:
-            raise EmptyInputError(
-                f"{printable(text) if spool is None else 'standard input'}: empty, nothing to read"
-            )
+            raise EmptyInputError(f"{printable(name)}: empty, nothing to read")
         if magic == LZ4:
             raise InputError(
-                f"{printable(text) if spool is None else 'standard input'}: is packed with LZ4, which is not read here; of a "
+                f"{printable(name)}: is packed with LZ4, which is not read here; of a "
                 'run of ranx make JSON with it: Run.from_file("x.lz4").save("x.json"); else unpack it first'
             )
         packed = "gzip" if magic.startswith(GZIP) else "zstd" if magic == ZSTD else ""
@@ -79,7 +80,7 @@ class Source:
     @property
     def name(self) -> str:
         """The name for messages."""
-        return "standard input" if self._spool else self.path
+        return _name(self.path)
 
     @property
     def block(self) -> int:
@@ -202,6 +203,51 @@ class Source:
         InputError: as `chunks`, and for a binary file (one with NUL bytes).
         """
         return b"".join(self.chunks())
+
+
+def is_stream(path: str | Path) -> bool:
+    """True for what can be read once only: standard input, a pipe (the shell's `<(...)` is one), a socket.
+
+    >>> is_stream("-"), is_stream("no-such-file")
+    (True, False)
+    """
+    if str(path) == "-":
+        return True
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def refuse_stream(path: str | Path, what: str) -> None:
+    """Refuse what can be read once only, where `what` reads it more than once.
+
+    Raises
+    ------
+    UsageError: it is a stream.
+    """
+    if is_stream(path):
+        named = "standard input" if str(path) == "-" else f"{printable(str(path))}, a pipe"
+        raise UsageError(f"{what} read more than once: give a file, not {named}")
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+class _Spool:
+    """All that comes out of a stream, in a temporary file that lives as long as this does."""
+
+    def __init__(self, path: str) -> None:
+        handle, self.name = tempfile.mkstemp(prefix="leadline-stdin-")
+        weakref.finalize(self, Path(self.name).unlink, missing_ok=True)
+        with os.fdopen(handle, "wb") as file:
+            if path == "-":
+                shutil.copyfileobj(sys.stdin.buffer, file, BLOCK)
+            else:
+                with Path(path).open("rb") as stream:
+                    shutil.copyfileobj(stream, file, BLOCK)
 
 
 def refuse_binary(data: bytes, name: str, first_line: int | Callable[[], int] = 1) -> None:

@@ -3,6 +3,7 @@
 import re
 
 from leadline.formats.lists import Kind
+from leadline.formats.sniff import has_trec_columns
 
 LTR_LINE = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)? qid:\S+ (?:.* )?#", re.IGNORECASE)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')
@@ -30,7 +31,9 @@ def recognise_tool(head: bytes, kind: Kind) -> str | None:
     if own is not None:
         return own
     if "," in first:
-        return _header(first, kind)
+        # An id of TREC may be any text without white space, a header's words too.
+        whole = start.decode("utf-8", errors="replace")
+        return None if has_trec_columns(whole) else _header(first, kind)
     if LTR_LINE.match(first):
         return "ltr"
     if kind == "run" and first.count("\t") == 2 and _ranks(head):

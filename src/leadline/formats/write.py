@@ -28,6 +28,8 @@ ENDINGS = {
 """The formats by ending; `.gz` or `.zst` may follow, except for Parquet, which is packed by itself."""
 
 Packing = Literal["uncompressed", "gzip", "zstd"]
+MARK = "\ufeff"
+"""The byte-order mark, which is dropped at the beginning of a file that is read."""
 
 RUN_SCHEMA: dict[str, Any] = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 """The columns of a run as it is written."""
@@ -112,7 +114,7 @@ def write_run(run: RunSource, path: str | Path) -> None:
             f"{printable(str(path))}: {len(run.failed)} queries failed, which only JSONL can say; write it"
         )
     if form == "trec":
-        write_line_blocks(_trec_lines(run, str(path)), path, packing)
+        write_line_blocks(_marked(_trec_lines(run, str(path))), path, packing)
     elif form == "jsonl":
         write_line_blocks(_json_run(run), path, packing)
     else:
@@ -178,7 +180,7 @@ def write_qrels(qrels: Qrels, path: str | Path) -> None:
         stratum = [pl.col("stratum")] if sampled else []
         fields = [pl.col("query_id"), middle, pl.col("doc_id"), *stratum, as_grade(frame)]
         line = pl.concat_str(fields, separator=" ")
-        write_lines(frame.select(line.alias("line")), path, packing)
+        write_line_blocks(_marked(iter([frame.select(line.alias("line"))])), path, packing)
         return
     if _all_whole(frame):
         frame = frame.with_columns(pl.col("grade").cast(pl.Int64))
@@ -299,6 +301,17 @@ def write_line_blocks(
     """
     with atomic_write(path) as temporary:
         sunk(blocks, {"line": pl.String}, lambda table: _sink_lines(table, temporary, packing))
+
+
+def _marked(blocks: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The lines; where the first begins with a byte-order mark, which belongs to an id, one of the file's stands before it."""
+    first = True
+    for table in blocks:
+        if first and table.height:
+            first = False
+            if table["line"][0].startswith(MARK):
+                table = pl.concat([table[:1].with_columns(line=pl.lit(MARK) + pl.col("line")), table[1:]])
+        yield table
 
 
 def _sink_lines(table: pl.LazyFrame, path: Path, packing: Packing) -> None:

@@ -9,7 +9,7 @@ from leadline.errors import InputError, RowFault, UsageError, keeping, printable
 from leadline.formats.frames import Order
 from leadline.formats.smart import CHOICES
 from leadline.formats.sniff import checked_format
-from leadline.formats.source import Source
+from leadline.formats.source import Source, refuse_stream
 from leadline.lint.finding import KEPT, Findings, Looked
 from leadline.lint.joins import check_joins
 from leadline.lint.judged import Scale, check_judgments
@@ -78,8 +78,8 @@ def check_files(
     }
     if not files and not any(given.values()):
         raise UsageError("no file to check")
-    if "-" in [*files, *(path for paths in given.values() for path in paths)]:
-        raise UsageError("a check reads its files more than once: give it a file, not standard input")
+    for path in (*files, *(path for paths in given.values() for path in paths)):
+        refuse_stream(path, "files to check are")
     numbers = input_format if input_format in CHOICES else None
     input_format = None if numbers else input_format
     named = {"run": input_format, "judgments": qrels_format}
