@@ -256,7 +256,9 @@ def test_ended_in_the_middle_it_leaves_nothing(tmp_path: Path, folder: Path, num
     place.mkdir()
     os.mkfifo(target)
     # Nobody reads the pipe: the finished file waits in the temporary folder.
-    command = [sys.executable, "-m", "leadline", "convert", "a.run", str(target), "--to", "jsonl"]
+    # What started the tests may ignore the signal, as nohup does; Leadline leaves that so.
+    code = f"import signal; signal.signal({int(number)}, signal.SIG_DFL); from leadline.cli.main import run; run()"
+    command = [sys.executable, "-c", code, "convert", "a.run", str(target), "--to", "jsonl"]
     started = subprocess.Popen(
         command, env=os.environ | {"TMPDIR": str(place)}, cwd=folder, stderr=subprocess.PIPE, text=True
     )
@@ -269,5 +271,8 @@ def test_ended_in_the_middle_it_leaves_nothing(tmp_path: Path, folder: Path, num
         _, error = started.communicate(timeout=60)
     finally:
         started.kill()
+        started.wait()
+        assert started.stderr is not None
+        started.stderr.close()
     assert started.returncode == 128 + number, error
     assert "Traceback" not in error and not list(place.iterdir())
