@@ -76,7 +76,7 @@ LIKE_OTHER_FORMATS = (
 
 @pytest.mark.parametrize("doc_id", ["d", "{}", "}", '{"q":1}'])
 @pytest.mark.parametrize("query_id", LIKE_OTHER_FORMATS)
-@pytest.mark.parametrize("rows", [1, 3, 60])
+@pytest.mark.parametrize("rows", [1, 3, 19, 20, 21, 60])
 def test_trec_with_ids_that_look_like_another_format(
     query_id: str, doc_id: str, rows: int, tmp_path: Path
 ) -> None:

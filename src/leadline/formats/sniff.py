@@ -60,9 +60,9 @@ def recognise(head: bytes, ending: str = "") -> str:
 
 def has_trec_columns(text: str) -> bool:
     """True where the first lines have the columns of TREC and are no JSON: an id may begin as JSON or be a header's words."""
-    lines = text.split("\n", LOOKED_AT)[:LOOKED_AT]
-    # The last line may be cut, or is what follows the last line end.
-    whole = lines[:-1] if 1 < len(lines) < LOOKED_AT else lines
+    lines = text.split("\n", LOOKED_AT)
+    # The last one may be cut, or is what follows the last line end.
+    whole = lines[:-1] or lines
     if not all(map(_has_columns, whole)):
         return False
     if whole[0][0] not in "{[":
