@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from leadline.errors import LeadlineError
 from leadline.formats.delimited import table_of
+from leadline.formats.lists import Held, Hit
+from leadline.formats.msmarco import read_msmarco, write_msmarco
 from leadline.formats.read import read_qrels, read_queries, read_run
 from leadline.formats.sniff import FORMATS, recognise
+from leadline.formats.source import Source
 from leadline.formats.write import write_qrels, write_queries, write_run
 from leadline.tables import Qrels, Queries, Run
 
@@ -158,3 +161,12 @@ def test_no_file_breaks_a_reader(data: bytes) -> None:
                     read(path, input_format=form)
                 except LeadlineError:
                     continue
+
+
+@pytest.mark.parametrize("query_id", LIKE_OTHER_FORMATS)
+def test_msmarco_with_ids_that_look_like_another_format(query_id: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    write_msmarco(Held(hits=tuple(Hit(query_id, f"d{n}", -float(n)) for n in range(3))), path)
+    assert [(one.query, one.doc_id) for one in read_msmarco(Source.open(path)).hits] == [
+        (query_id, f"d{n}") for n in range(3)
+    ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from leadline.errors import UnknownNameError, UsageError, printable
 from leadline.formats.lists import KINDS, Kind
 from leadline.formats.losses import OWN
+from leadline.formats.source import ending_of
 from leadline.formats.tools import BY_NAME
 from leadline.formats.write import ENDINGS, Packing, format_of
 
@@ -36,8 +37,7 @@ class Aim:
     @property
     def says(self) -> Kind | None:
         """What the ending says that the file holds, where it says so."""
-        name = Path(self.path).name.lower()
-        return SAYING.get(Path(name.removesuffix(".gz").removesuffix(".zst")).suffix)
+        return SAYING.get(ending_of(self.path))
 
     @property
     def keyed(self) -> str:
@@ -107,7 +107,7 @@ def _by_ending(path: str) -> str:
         raise UsageError("standard output has no ending: name the format with --to")
     if path.endswith(("/", os.sep)) or Path(path).is_dir():
         return "beir"
-    if Path(path).name.lower().removesuffix(".gz").removesuffix(".zst").endswith((".json", ".ndjson")):
+    if ending_of(path) in (".json", ".ndjson"):
         raise UsageError(
             f"{printable(path)}: many tools write JSON; name one, such as --to ranx for a map of queries to documents"
         )

@@ -15,13 +15,12 @@ from leadline.formats.npl import npl_documents
 from leadline.formats.rows import read_parquet, records_of
 from leadline.formats.smart import smart_documents
 from leadline.formats.sniff import recognise
-from leadline.formats.source import Source, refuse_binary
+from leadline.formats.source import BOM, PACKED, Source, refuse_binary
 from leadline.formats.toolsniff import collection_kind
 
 IDS = ("id", "docid", "docno", "documentid", "corpusid", "chunkid", "pid", "passageid")
 """The names of a document's id, in plain form: only letters and digits count, so `_id` is `id`."""
 TEXT_FILES = (".txt", ".md", ".rst", ".text")
-PACKED = (".gz", ".zst")
 
 
 def read_texts(path: str | Path, wanted: Collection[str] | None = None) -> dict[str, str]:
@@ -67,9 +66,8 @@ def document_rows(
     ------
     InputError: a file that has no rows.
     """
-    endings = [one.lower() for one in Path(source.path).suffixes if one.lower() not in (".gz", ".zst")]
     head = source.head()
-    form = collection_kind(head) or recognise(head, endings[-1] if endings else "")
+    form = collection_kind(head) or recognise(head, source.ending)
     if form == "smart":
         yield from smart_documents(source, faults)
     elif form == "npl":
@@ -78,8 +76,8 @@ def document_rows(
         yield from records_of(read_parquet(source))
     elif form in ("trec", "tsv") and is_plain(source.head()):
         yield from _id_and_text(source, faults)
-    elif form in ("csv", "tsv") or (endings and endings[-1] in (".csv", ".tsv")):
-        separator = "\t" if form == "tsv" or endings[-1:] == [".tsv"] else ","
+    elif form in ("csv", "tsv") or source.ending in (".csv", ".tsv"):
+        separator = "\t" if form == "tsv" or source.ending == ".tsv" else ","
         yield from records_of(read_table(source, separator).frame)
     elif form in ("jsonl", "json"):
         yield from objects(lines_of(decode(source.read_all(), source.name)), faults)
@@ -94,9 +92,7 @@ def is_plain(head: bytes) -> bool:
     >>> is_plain(b"d1\tit was he\n"), is_plain(b"id\ttext\n"), is_plain(b"d1 it was he\n")
     (True, False, False)
     """
-    fields = (
-        head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", errors="replace").split("\t")
-    )
+    fields = head.removeprefix(BOM).partition(b"\n")[0].decode("utf-8", errors="replace").split("\t")
     return len(fields) == 2 and not {plain(name) for name in fields} & {*IDS, "text"}
 
 

@@ -12,7 +12,7 @@ from leadline.formats.columns import plain, resolve
 from leadline.formats.lists import KINDS, Kind
 from leadline.formats.ragfields import FIELDS, is_rag
 from leadline.formats.sniff import checked_format, recognise
-from leadline.formats.source import Source
+from leadline.formats.source import MARK, Source
 from leadline.formats.tools import BY_NAME, IRDS
 from leadline.formats.toolsniff import recognise_tool
 from leadline.formats.trec import NUMBER
@@ -93,8 +93,7 @@ def _recognised(source: Source, kind: Kind | None) -> str:
         tool = recognise_tool(head, one)
         if tool is not None:
             return tool
-    endings = [end.lower() for end in Path(source.path).suffixes if end.lower() not in (".gz", ".zst")]
-    return recognise(head, endings[-1] if endings else "")
+    return recognise(head, source.ending)
 
 
 def _of_house(path: str, source: Source, form: str) -> Opened:
@@ -139,7 +138,7 @@ def _columns(source: Source, form: str) -> tuple[str, ...]:
             return tuple(pl.read_parquet_schema(source.file))
         except (pl.exceptions.PolarsError, OSError):
             return ()
-    text = source.head().decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    text = source.head().decode("utf-8", errors="replace").removeprefix(MARK).lstrip()
     first = text.partition("\n")[0].rstrip("\r")
     if form == "jsonl":
         return _keys(first)

@@ -10,7 +10,7 @@ from leadline.formats.jsontext import decode
 from leadline.formats.lists import Held, Hit
 from leadline.formats.losses import SPACE
 from leadline.formats.source import Source
-from leadline.formats.write import MARK, atomic_write
+from leadline.formats.write import atomic_write, own_mark
 
 
 def read_msmarco(source: Source) -> Held:
@@ -50,9 +50,7 @@ def write_msmarco(held: Held, path: str | Path) -> None:
     no_white_space([text for hit in held.hits for text in (hit.query, hit.doc_id)], path, "MS MARCO runs")
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as handle:
         queries = ranked(held.hits)
-        if next(iter(queries)).startswith(MARK):
-            # The first mark of a file is the file's own.
-            handle.write(MARK)
+        handle.write(own_mark(next(iter(queries))))
         for query, hits in queries.items():
             handle.writelines(f"{query}\t{hit.doc_id}\t{rank}\n" for rank, hit in enumerate(hits, start=1))
 

@@ -9,7 +9,7 @@ from leadline.errors import InputError, amount, printable
 from leadline.formats.faults import Faults
 from leadline.formats.jsontext import decode, lines_of
 from leadline.formats.lists import Asked, Graded, Held
-from leadline.formats.source import Source
+from leadline.formats.source import BOM, Source
 
 NUMBER = re.compile(r"[0-9]{1,15}")
 END = "/"
@@ -39,7 +39,7 @@ def npl_kind(head: bytes) -> str | None:
     >>> npl_kind(b"1\nof wings\n/\n"), npl_kind(b"1\n 12 7\n  /\n"), npl_kind(b"1\n2\n")
     ('npl', 'npl-judgments', None)
     """
-    lines = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n")
+    lines = head.removeprefix(BOM).lstrip().split(b"\n")
     if not re.fullmatch(rb"[0-9]+[ \t\r]*", lines[0]) or not any(line.strip() == b"/" for line in lines[1:]):
         return None
     words = b" ".join(lines[:-1]).split()

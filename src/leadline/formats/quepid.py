@@ -11,7 +11,7 @@ from leadline.formats.delimited import NUMBER, TextTable, table_of
 from leadline.formats.faults import Faults
 from leadline.formats.heldtables import shown, single
 from leadline.formats.lists import Asked, Graded, Held
-from leadline.formats.source import Source
+from leadline.formats.source import MARK, Source
 from leadline.formats.write import atomic_write
 
 RATINGS = "quepid"
@@ -28,7 +28,7 @@ def quepid_kind(head: bytes) -> str | None:
     >>> [quepid_kind(head) for head in (b"query,docid,rating\n", b"query,docid,Ana,Bob\n", b"query,docid,grade\n")]
     ['quepid', 'quepid-judges', None]
     """
-    first = head.decode("utf-8", errors="replace").removeprefix("\ufeff").partition("\n")[0].rstrip("\r")
+    first = head.decode("utf-8", errors="replace").removeprefix(MARK).partition("\n")[0].rstrip("\r")
     try:
         names = next(csv.reader([first]), [])
     except csv.Error:

@@ -275,10 +275,7 @@ def _recognised(source: Source, kind: Kind) -> str:
     tool = recognise_tool(head, kind)
     if tool is not None:
         return tool
-    endings = [
-        ending.lower() for ending in Path(source.path).suffixes if ending.lower() not in (".gz", ".zst")
-    ]
-    form = recognise(head, endings[-1] if endings else "")
+    form = recognise(head, source.ending)
     if form == "trec":
         # What no other format is recognised in may be no text at all.
         refuse_binary(head, source.name)

@@ -13,7 +13,7 @@ from leadline.errors import InputError, amount, printable
 from leadline.formats.faults import Faults
 from leadline.formats.jsontext import decode, lines_of
 from leadline.formats.lists import Asked, Graded, Held
-from leadline.formats.source import Source
+from leadline.formats.source import BOM, Source
 
 ITEM = re.compile(r"\.I[ \t]+([^ \t]+)[ \t]*")
 SECTION = re.compile(r"\.([A-Z])[ \t]*")
@@ -47,7 +47,7 @@ def is_smart(head: bytes) -> bool:
     >>> is_smart(b".I 1\n.T\nof wings\n"), is_smart(b"1\tof wings\n")
     (True, False)
     """
-    first = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0].rstrip(b"\r")
+    first = head.removeprefix(BOM).lstrip().partition(b"\n")[0].rstrip(b"\r")
     return ITEM.fullmatch(first.decode("utf-8", errors="replace")) is not None
 
 

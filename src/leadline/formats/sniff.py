@@ -6,6 +6,7 @@ What only JSON and headers need is imported where they are met, so that a TREC r
 from typing import Any
 
 from leadline.errors import UnknownNameError
+from leadline.formats.source import MARK
 from leadline.formats.tools import NAMES
 
 FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "beir", "trec-sampled")
@@ -41,7 +42,7 @@ def recognise(head: bytes, ending: str = "") -> str:
     >>> recognise(b"q1 Q0 d1 1 0.5 bm25"), recognise(b"query-id\tcorpus-id"), recognise(b'{"q": {"d": 1}}')
     ('trec', 'tsv', 'json')
     """
-    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    text = head.decode("utf-8", errors="replace").removeprefix(MARK).lstrip()
     if has_trec_columns(text):
         return "trec"
     if head.startswith(b"PAR1"):

@@ -20,6 +20,10 @@ from leadline.formats.unpacking import most_unpacked, too_much, zstd_at_most
 
 GZIP, ZSTD, LZ4 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
 BOM = b"\xef\xbb\xbf"
+MARK = BOM.decode()
+"""The byte-order mark of UTF-8, as bytes and as text: dropped at the beginning of a file that is read."""
+PACKED = (".gz", ".zst")
+"""The endings of packed files, which follow that of the format."""
 MARKS = (
     (b"\xff\xfe\0\0", "UTF-32"),
     (b"\0\0\xfe\xff", "UTF-32"),
@@ -81,6 +85,11 @@ class Source:
     def name(self) -> str:
         """The name for messages."""
         return _name(self.path)
+
+    @property
+    def ending(self) -> str:
+        """The ending that names a format, as `ending_of` has it."""
+        return ending_of(self.path)
 
     @property
     def block(self) -> int:
@@ -203,6 +212,16 @@ class Source:
         InputError: as `chunks`, and for a binary file (one with NUL bytes).
         """
         return b"".join(self.chunks())
+
+
+def ending_of(path: str | Path) -> str:
+    """The ending that names a format, in small letters; one of a packed file is passed over.
+
+    >>> ending_of("runs/BM25.Run.gz"), ending_of("queries")
+    ('.run', '')
+    """
+    endings = [one.lower() for one in Path(path).suffixes if one.lower() not in PACKED]
+    return endings[-1] if endings else ""
 
 
 def is_stream(path: str | Path) -> bool:

@@ -4,6 +4,7 @@ import re
 
 from leadline.formats.lists import Kind
 from leadline.formats.sniff import has_trec_columns
+from leadline.formats.source import BOM
 
 LTR_LINE = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)? qid:\S+ (?:.* )?#", re.IGNORECASE)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')
@@ -23,7 +24,7 @@ def recognise_tool(head: bytes, kind: Kind) -> str | None:
     >>> recognise_tool(b'{"requests": [{"id": "q", "ratings": []}]}', "judgments")
     'rank_eval'
     """
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    start = head.removeprefix(BOM).lstrip()
     if start[:1] in (b"{", b"["):
         return _json(start) if any(mark in head for mark in _MARKS) else None
     first = start.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", errors="replace")

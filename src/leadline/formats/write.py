@@ -13,6 +13,7 @@ import polars as pl
 
 from leadline.checks import one_row_a_document
 from leadline.errors import ROW, InputError, UsageError, printable
+from leadline.formats.source import MARK
 from leadline.tables import DESIGN, Qrels, Queries, RunSource
 
 ENDINGS = {
@@ -28,8 +29,6 @@ ENDINGS = {
 """The formats by ending; `.gz` or `.zst` may follow, except for Parquet, which is packed by itself."""
 
 Packing = Literal["uncompressed", "gzip", "zstd"]
-MARK = "\ufeff"
-"""The byte-order mark, which is dropped at the beginning of a file that is read."""
 
 RUN_SCHEMA: dict[str, Any] = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 """The columns of a run as it is written."""
@@ -303,14 +302,19 @@ def write_line_blocks(
         sunk(blocks, {"line": pl.String}, lambda table: _sink_lines(table, temporary, packing))
 
 
+def own_mark(first: str) -> str:
+    """What stands before the first line: a byte-order mark of the file's own where an id begins with one, else nothing."""
+    return MARK if first.startswith(MARK) else ""
+
+
 def _marked(blocks: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The lines; where the first begins with a byte-order mark, which belongs to an id, one of the file's stands before it."""
+    """The lines, with `own_mark` before the first."""
     first = True
     for table in blocks:
         if first and table.height:
             first = False
-            if table["line"][0].startswith(MARK):
-                table = pl.concat([table[:1].with_columns(line=pl.lit(MARK) + pl.col("line")), table[1:]])
+            mark = own_mark(table["line"][0])
+            table = pl.concat([table[:1].with_columns(line=pl.lit(mark) + pl.col("line")), table[1:]])
         yield table
 
 

@@ -13,7 +13,7 @@ from leadline.formats.columns import plain, resolve
 from leadline.formats.documents import IDS
 from leadline.formats.ragfields import is_rag
 from leadline.formats.sniff import recognise
-from leadline.formats.source import Source
+from leadline.formats.source import MARK, Source
 from leadline.formats.toolsniff import recognise_tool
 
 Holds = Literal["run", "judgments", "queries", "documents", "rag", "book", "beir", "tool"]
@@ -54,8 +54,7 @@ def kind_of(path: str) -> Kind:
     head = source.head()
     if not head.startswith(b"PAR1") and head[:4096].count(b"\0") > 8:
         raise InputError(f"{printable(path)}: a binary file, not text")
-    endings = [one.lower() for one in Path(source.path).suffixes if one.lower() not in (".gz", ".zst")]
-    form = recognise(head, endings[-1] if endings else "")
+    form = recognise(head, source.ending)
     if form == "jsonl" and is_rows(source):
         return Kind("book", "jsonl")
     tool = _tool(head, form)
@@ -99,7 +98,7 @@ def _tool(head: bytes, form: str) -> str | None:
     if sure is not None:
         return sure
     if form == "csv":
-        first = head.decode("utf-8", errors="replace").removeprefix("\ufeff").partition("\n")[0]
+        first = head.decode("utf-8", errors="replace").removeprefix(MARK).partition("\n")[0]
         names = _header(first, ",")
         if any({"doc_id", number} <= set(resolve(names, "run").found) for number in ("score", "rank")):
             return None
@@ -113,9 +112,7 @@ def _header(text: str, separator: str) -> list[str]:
 
     try:
         return next(
-            csv.reader(
-                [re.split(r"[\r\n]", text.removeprefix("\ufeff"), maxsplit=1)[0]], delimiter=separator
-            ),
+            csv.reader([re.split(r"[\r\n]", text.removeprefix(MARK), maxsplit=1)[0]], delimiter=separator),
             [],
         )
     except csv.Error:
@@ -246,5 +243,4 @@ def format_of(path: str, holds: Holds) -> str:
     )
     if tool in ("smart", "npl") or (tool is not None and holds != "documents"):
         return tool
-    endings = [one.lower() for one in Path(source.path).suffixes if one.lower() not in (".gz", ".zst")]
-    return recognise(head, endings[-1] if endings else "")
+    return recognise(head, source.ending)

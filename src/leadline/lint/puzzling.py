@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from leadline.formats.source import MARK
+
 NAMES = "query_id, doc_id, score"
 
 
@@ -14,7 +16,7 @@ def puzzle(head: bytes) -> tuple[int, str, str]:
     >>> puzzle(b"one of a kind\n")
     (1, 'one of a kind', '')
     """
-    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff")
+    text = head.decode("utf-8", errors="replace").removeprefix(MARK)
     lines = [
         (number, line.strip("\r"))
         for number, line in enumerate(text.split("\n")[:50], start=1)
